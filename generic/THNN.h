@@ -20,14 +20,14 @@
    X_backward, which computes both. Their arguments have the names of those of the forward, in any order. Any other
    X_name stands alone: it writes the tensors with [OUT] or [MODIFIED] and reads the rest.
 
-   Families. A comment that begins with [FAMILY name] begins a section: the functions below it belong to that family. Its
-   kernels are in generic/<family>/, its page of the documentation is docs/functions/<family>.md, and its part of the
-   Python model is thnn/_generated/<family>.py.
+   Families. A comment that begins with [FAMILY name] begins a section: the functions below it belong to that
+   family. Its kernels are in generic/<family>/, its page of the documentation is docs/functions/<family>.md, and
+   its part of the Python model is thnn/_generated/<family>.py.
 
-   Types. real is float or double, and on CUDA devices also half or bfloat16; all THTensor of a call have elements of that
-   type, except those with [MIXED]. accreal is double, whatever real
-   is, and so are the elements of a THAccrealTensor; those of a THIndexTensor are int64, of a THIntegerTensor int32.
-   Numbers are int, int64_t, THIndex_t (int64_t), bool, double or accreal.
+   Types. real is float or double, and on CUDA devices also half or bfloat16; all THTensor of a call have elements
+   of that type, except those with [MIXED]. accreal is double, whatever real is, and so are the elements of a
+   THAccrealTensor; those of a THIndexTensor are int64, of a THIntegerTensor int32. Numbers are int, int64_t,
+   THIndex_t (int64_t), bool, double or accreal.
 
    Roles. Every tensor has one, mostly from its name:
      input         input*                            target         target
@@ -102,7 +102,8 @@ TH_API void THNN_(SpatialConvolutionMM_updateGradInput)(
     int padH);             // zeros added above and below
 
 /* Gradients of SpatialConvolutionMM by its parameters, accumulated:
-   gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+   gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                            gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(SpatialConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
@@ -485,7 +486,8 @@ TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     int padH,              // zeros added above and below
     accreal scale);        // factor of the gradients added
 
-/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that of weight.
+/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that
+   of weight.
 
      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
@@ -698,8 +700,8 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
                          X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
-   output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O)
+   or None; output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
    without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
    [DERIVATIVE bilinear] */
@@ -768,8 +770,9 @@ TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
                          Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
                          weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
-   output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O)
+   or None; output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW
+   likewise.
    Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or not below the
    larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
@@ -842,8 +845,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     accreal scale);        // factor of the gradients added
 
 /* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
-   convolutions above that are not transposed are special cases of it, some with another order of the dimensions of input
-   or weight; the locally connected ones and those with a connection table, below, are not. The layers of thnn.nn call it.
+   convolutions above that are not transposed are special cases of it, some with another order of the dimensions of
+   input or weight; the locally connected ones and those with a connection table, below, are not. The layers of
+   thnn.nn call it.
 
      output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                        input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
@@ -853,9 +857,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
    (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
    dimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels
    from g*I/groups on with the output channels from g*O/groups on.
-   Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
-   divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
-   of a dimension that weight does not have.
+   Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups
+   does not divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or
+   padding other than 0, of a dimension that weight does not have.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(Convolution_updateOutput)(
     THNNState *state,  // library state
@@ -913,16 +917,16 @@ TH_API void THNN_(Convolution_accGradParameters)(
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
-/* FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of input,
-   times a filter, is added to a patch of output.
+/* FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of
+   input, times a filter, is added to a patch of output.
 
      output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
          bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
          over the channels i of group g; 0 <= o < O/groups
 
-   Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
-   (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
-   and groups as in Convolution.
+   Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None;
+   output (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and
+   three dimensions and groups as in Convolution.
    Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(FullConvolution_updateOutput)(
@@ -1041,7 +1045,8 @@ TH_API void THNN_(SpatialConvolutionLocal_updateGradInput)(
     int64_t outputHeight);  // height of the output
 
 /* Gradients of SpatialConvolutionLocal by its parameters, accumulated:
-   gradWeight[y,x,o,i,kh,kw] += scale * sum over n of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+   gradWeight[y,x,o,i,kh,kw] += scale * sum over n of
+                                gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
    gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x]. */
 TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
     THNNState *state,      // library state
@@ -1069,9 +1074,10 @@ TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
-   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
-   bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. A pair that
-   occurs several times in the table counts several times. An output channel that is not in the table equals its bias.
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight
+   (K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW
+   likewise. A pair that occurs several times in the table counts several times. An output channel that is not in
+   the table equals its bias.
    Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
    IndexError for a row of connTable with a number that is not a channel.
    Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
@@ -1125,10 +1131,11 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
      output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
                                           over rows c of connTable with connTable[c] = (i, o)
 
-   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
-   bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
-   Errors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that do not fit;
-   IndexError for a row of connTable with a number that is not a channel. Source: Torch7 nn.SpatialFullConvolutionMap.
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight
+   (K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
+   Errors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that
+   do not fit; IndexError for a row of connTable with a number that is not a channel. Source: Torch7
+   nn.SpatialFullConvolutionMap.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
     THNNState *state,     // library state
@@ -1300,7 +1307,8 @@ TH_API void THNN_(Col2Im_updateGradInput)(
    The function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,
    outputHeight*outputWidth), which is not resized, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
    outputWidth likewise.
-   Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold. */
+   Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's
+   unfold. */
 TH_API void THNN_(unfolded_copy)(
     THTensor *finput,   // [INPUT] [MODIFIED] columns; wholly overwritten, keeps its size
     THTensor *input,    // image (nInputPlane, inputHeight, inputWidth)
@@ -1316,8 +1324,8 @@ TH_API void THNN_(unfolded_copy)(
     int outputWidth,    // width of the output
     int outputHeight);  // height of the output
 
-/* unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that unfolded_copy
-   copies to it. Shapes and errors as in unfolded_copy. */
+/* unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that
+   unfolded_copy copies to it. Shapes and errors as in unfolded_copy. */
 TH_API void THNN_(unfolded_acc)(
     THTensor *finput,   // [INPUT] columns
     THTensor *input,    // [MODIFIED] image, accumulated into (nInputPlane, inputHeight, inputWidth)
@@ -1382,8 +1390,8 @@ TH_API void THNN_(TemporalSubSampling_accGradParameters)(
 
      output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]
 
-   Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1
-   and oW likewise.
+   Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with
+   oH = floor((H - kH) / dH) + 1 and oW likewise.
    Errors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.
    Source: LeCun et al. 1998; Torch7 nn.SpatialSubSampling.
    [DERIVATIVE bilinear] */
@@ -1433,7 +1441,8 @@ TH_API void THNN_(SpatialSubSampling_accGradParameters)(
    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never
    does. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives
    the lowest finite value and index -1.
-   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without
+   elements.
    Source: Torch7 nn.SpatialMaxPooling. */
 TH_API void THNN_(SpatialMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1630,11 +1639,12 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
     int dilationH,           // distance of kernel elements along the height
     bool ceilMode);          // as in the forward
 
-/* SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose
-   zeros count in the divisor; otherwise it is clipped to the image.
+/* SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded
+   image, whose zeros count in the divisor; otherwise it is clipped to the image.
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
-   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without
+   elements.
    Source: Torch7 nn.SpatialAveragePooling.
    [DERIVATIVE linear] */
 TH_API void THNN_(SpatialAveragePooling_updateOutput)(
@@ -1755,8 +1765,8 @@ TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateGradInput)(
    SpatialAdaptiveAveragePooling.
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
-   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
-   than anything, so the last NaN wins.
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts
+   as larger than anything, so the last NaN wins.
    Errors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling. */
 TH_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1779,10 +1789,10 @@ TH_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
    stride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at
    trunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.
 
-   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N
-   also (C, 2).
-   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
-   than anything.
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2),
+   without N also (C, 2).
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts
+   as larger than anything.
    Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
    Source: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling. */
 TH_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
@@ -1813,8 +1823,8 @@ TH_API void THNN_(SpatialFractionalMaxPooling_updateGradInput)(
 
    Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
    (N, C, 3), without N also (C, 3).
-   indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN counts
-   as larger than anything.
+   indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN
+   counts as larger than anything.
    Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
    Source: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling. */
 TH_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
@@ -2154,7 +2164,8 @@ TH_API void THNN_(VolumetricUpSamplingNearest_updateGradInput)(
 /* TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element
    of input and output coincide.
 
-     output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
+     output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1]
+                     with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
 
    Shapes: input (N, C, W); output (N, C, outputWidth). If outputWidth is 1, output is the first element
    of input.
@@ -2279,8 +2290,8 @@ TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
     THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
     THTensor *gradOutput);  // gradient of the loss by output, sized as output
 
-/* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
-   up-sampling functions above are special cases of it; the layers of thnn.nn call it.
+/* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or
+   not. The up-sampling functions above are special cases of it; the layers of thnn.nn call it.
 
      nearest:           output[x] = input[floor(x * s)]
      linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
@@ -2290,8 +2301,9 @@ TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
    those of the last input.
    Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
    three have T before H.
-   Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a scale
-   that is negative or not finite; for align_corners without linear, or with a scale. Source: torch.nn.functional.interpolate.
+   Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a
+   scale that is negative or not finite; for align_corners without linear, or with a scale. Source:
+   torch.nn.functional.interpolate.
    [DERIVATIVE linear] */
 TH_API void THNN_(Interpolation_updateOutput)(
     THNNState *state,     // library state
@@ -2661,9 +2673,9 @@ TH_API void THNN_(RReLU_updateGradInput)(
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY criterion] */
 
-/* ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
-   t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],
-   unless total_weight is 0.
+/* ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the
+   targets t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of
+   the weights[t], unless total_weight is 0.
 
    Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
    weights (C) or None for 1 each; output and total_weight one element.
@@ -2712,8 +2724,8 @@ TH_API void THNN_(MSECriterion_updateGradInput)(
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
-/* SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of
-   elements if sizeAverage.
+/* SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the
+   number of elements if sizeAverage.
 
    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
    Errors: ValueError for numbers of elements that differ.
@@ -2725,7 +2737,8 @@ TH_API void THNN_(SmoothL1Criterion_updateOutput)(
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
-/* Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if sizeAverage. */
+/* Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if
+   sizeAverage. */
 TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
@@ -2733,8 +2746,9 @@ TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
-/* BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
-   logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
+/* BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input))
+   with each logarithm at least -100, divided by the number of elements (not by the sum of the weights) if
+   sizeAverage.
 
    Shapes: input, target and weights with the same number of elements, matched in row-major order; output one element.
    Errors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included. */
@@ -2746,8 +2760,8 @@ TH_API void THNN_(BCECriterion_updateOutput)(
     bool sizeAverage,    // [DEFAULT true] divide by the number of elements
     THTensor *weights);  // [OPTIONAL] factor of each element, as many as input has
 
-/* Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by the number of
-   elements if sizeAverage. */
+/* Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by
+   the number of elements if sizeAverage. */
 TH_API void THNN_(BCECriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
@@ -2767,7 +2781,8 @@ TH_API void THNN_(AbsCriterion_updateOutput)(
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
-/* Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage. */
+/* Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if
+   sizeAverage. */
 TH_API void THNN_(AbsCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
@@ -2997,8 +3012,8 @@ TH_API void THNN_(LookupTable_renorm)(
    Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
    bag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first
    gets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
-   Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number other
-   than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
+   Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number
+   other than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
    torch.nn.EmbeddingBag. */
 TH_API void THNN_(LookupTableBag_updateOutput)(
     THNNState *state,           // library state
@@ -3007,14 +3022,16 @@ TH_API void THNN_(LookupTableBag_updateOutput)(
     THTensor *output,           // [OUT] result (B, D)
     THTensor *weight,           // the table (rows, D)
     THIndexTensor *bagSize,     // [OUT] [SAVED] row numbers per bag without paddingValue (B)
-    THIndexTensor *maxIndices,  // [OUT] [SAVED] in mode 2, rows of the maxima (B, D), -1 in an empty bag; otherwise (0, D)
+    THIndexTensor *maxIndices,  // [OUT] [SAVED] in mode 2, rows of the maxima (B, D), -1 in an empty bag;
+                                // otherwise (0, D)
     int mode,                   // [DEFAULT 0] 0 sum, 1 mean, 2 maximum
     bool scaleGradByFreq,       // [DEFAULT false] read by the backward only
     int paddingValue);          // [DEFAULT -1] row number that bags leave out; -1 for none
 
 /* Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
-   gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of occurrences of
-   input[i] in input if scaleGradByFreq; for a maximum gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d]. */
+   gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of
+   occurrences of input[i] in input if scaleGradByFreq; for a maximum
+   gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d]. */
 TH_API void THNN_(LookupTableBag_accGradParameters)(
     THNNState *state,           // library state
     THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
@@ -3110,8 +3127,8 @@ TH_API void THNN_(IndexLinear_updateParameters)(
      output[n,o] = bias[o] + sum over the entries of row n of value * weight[o, column]
 
    Entries may come in any order and may repeat. The functions form no class.
-   Shapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I); bias (O);
-   output (N, O), which has to come with its size.
+   Shapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I);
+   bias (O); output (N, O), which has to come with its size.
    Errors: IndexError for a sample or column outside of the matrix, ValueError for sizes that do not fit. Source: Torch7
    nn.SparseLinear.
    [DERIVATIVE none] */
@@ -3143,8 +3160,8 @@ TH_API void THNN_(SparseLinear_zeroGradParameters)(
     THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
     THTensor *lastInput);  // rows (sample, column, value) (nnz, 3), samples and columns from 1
 
-/* A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in the columns that
-   an entry of lastInput with a value other than 0 names. */
+/* A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in the
+   columns that an entry of lastInput with a value other than 0 names. */
 TH_API void THNN_(SparseLinear_updateParameters)(
     THNNState *state,       // library state
     THTensor *weight,       // [MODIFIED] weights (O, I)
@@ -3203,8 +3220,8 @@ TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
 
    hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The
    Python class LSTMFusedFunction does not modify its argument hidden, and returns (output, outputCell).
-   Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or
-   (H).
+   Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell
+   (N, H) or (H).
    Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only. */
 TH_API void THNN_(LSTMFused_updateOutput)(
     THNNState *state,       // library state
@@ -3304,8 +3321,8 @@ TH_API void THNN_(BatchNormalization_updateOutput)(
     double momentum,         // factor of the batch in the running statistics
     double eps);             // added to the variance
 
-/* Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and
-   xc = input - mean (saved in training, running in evaluation):
+/* Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse
+   deviation and xc = input - mean (saved in training, running in evaluation):
      gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
      training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
      evaluation: gradInput = gradOutput * inv * weight
@@ -3388,9 +3405,9 @@ TH_API void THNN_(BatchNormalization_normalize)(
     THTensor *save_std,   // [MIXED] inverse deviation (C)
     bool relu);           // apply max(0, .); NaN stays NaN
 
-/* Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput or, if
-   relu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty batch. The gradient
-   by bias is the first sum, that by weight is save_std times the second.
+/* Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput
+   or, if relu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty batch.
+   The gradient by bias is the first sum, that by weight is save_std times the second.
 
    Shapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).
    Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
@@ -3405,7 +3422,8 @@ TH_API void THNN_(BatchNormalization_gradSums)(
     THAccrealTensor *sums,  // [OUT] sum(g), then sum(g * (input - save_mean)) (2C)
     bool relu);             // as in normalize
 
-/* Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in gradSums:
+/* Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in
+   gradSums:
      gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)
                  * save_std * weight
    If sums is None the statistics are constants: gradInput = g * save_std * weight.
@@ -3425,7 +3443,8 @@ TH_API void THNN_(BatchNormalization_gradInput)(
     double count,           // values per channel in the whole batch
     bool relu);             // as in normalize
 
-/* BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch normalization alone.
+/* BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch
+   normalization alone.
 
      output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
 
@@ -3444,8 +3463,8 @@ TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
     double momentum,         // factor of the batch in the running statistics
     double eps);             // added to the variance
 
-/* Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
-   (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved. */
+/* Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
+   above 0 (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved. */
 TH_API void THNN_(BatchNormalizationReLU_backward)(
     THNNState *state,        // library state
     THTensor *input,         // input
@@ -3477,14 +3496,16 @@ TH_API void THNN_(SpatialCrossMapLRN_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, C, H, W) or (C, H, W)
     THTensor *output,  // [OUT] [LIKE input] result
-    THTensor *scales,  // [OUT] [SAVED] [LIKE input] k + alpha / size * the sum of squares of each window, for the backward
+    THTensor *scales,  // [OUT] [SAVED] [LIKE input] k + alpha / size * the sum of squares of each window,
+                       // for the backward
     int size,          // channels of a window
     accreal alpha,     // [DEFAULT 0.0001] factor of the mean of the window's squares
     accreal beta,      // [DEFAULT 0.75] exponent
     accreal k);        // [DEFAULT 1] constant term of scales
 
 /* Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
-   - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales over the windows that the channel is in. */
+   - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales
+   over the windows that the channel is in. */
 TH_API void THNN_(SpatialCrossMapLRN_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input

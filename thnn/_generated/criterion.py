@@ -13,7 +13,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one value per class (C)'),
         A('THTensor*', 'total_weight', 'saved', is_mixed=True, like='output', doc='sum of the weights of the targets, one element'),
         A('int64_t', 'ignore_index', 'scalar', default=-100, doc='targets of this value are ignored'),
-    ), 'ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets\nt = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],\nunless total_weight is 0.\n\nShapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;\nweights (C) or None for 1 each; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.\nSource: Torch7 nn.ClassNLLCriterion.', 'criterion', 'constant'),
+    ), 'ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the\ntargets t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of\nthe weights[t], unless total_weight is 0.\n\nShapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;\nweights (C) or None for 1 each; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.\nSource: Torch7 nn.ClassNLLCriterion.', 'criterion', 'constant'),
     F('ClassNLLCriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='log-probabilities (N, C) or (C)'),
@@ -44,14 +44,14 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'target', 'target', doc='with as many elements as input'),
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
-    ), "SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of\nelements if sizeAverage.\n\nShapes: input and target with the same number of elements, paired in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ.\nSource: Girshick 2015 (Huber's loss).", 'criterion'),
+    ), "SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the\nnumber of elements if sizeAverage.\n\nShapes: input and target with the same number of elements, paired in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ.\nSource: Girshick 2015 (Huber's loss).", 'criterion'),
     F('SmoothL1Criterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
         A('THTensor*', 'target', 'target', doc='with as many elements as input'),
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('bool', 'sizeAverage', 'scalar', doc='divide by the number of elements'),
-    ), 'Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if sizeAverage.', 'criterion'),
+    ), 'Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if\nsizeAverage.', 'criterion'),
     F('BCECriterion_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -59,7 +59,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='factor of each element, as many as input has'),
-    ), 'BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each\nlogarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.\n\nShapes: input, target and weights with the same number of elements, matched in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included.', 'criterion'),
+    ), 'BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input))\nwith each logarithm at least -100, divided by the number of elements (not by the sum of the weights) if\nsizeAverage.\n\nShapes: input, target and weights with the same number of elements, matched in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included.', 'criterion'),
     F('BCECriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -67,7 +67,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('bool', 'sizeAverage', 'scalar', doc='divide by the number of elements'),
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='factor of each element, as many as input has'),
-    ), 'Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by the number of\nelements if sizeAverage.', 'criterion'),
+    ), 'Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by\nthe number of elements if sizeAverage.', 'criterion'),
     F('AbsCriterion_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -81,7 +81,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'target', 'target', doc='with as many elements as input'),
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('bool', 'sizeAverage', 'scalar', doc='divide by the number of elements'),
-    ), 'Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage.', 'criterion'),
+    ), 'Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if\nsizeAverage.', 'criterion'),
     F('DistKLDivCriterion_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='log-probabilities, any shape'),

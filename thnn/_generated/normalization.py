@@ -33,7 +33,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('bool', 'train', 'scalar', doc='as in the forward'),
         A('double', 'scale', 'scalar', default=1.0, doc='factor of the gradients added to gradWeight and gradBias'),
         A('double', 'eps', 'scalar', doc='as in the forward'),
-    ), 'Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and\nxc = input - mean (saved in training, running in evaluation):\n  gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)\n  training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight\n  evaluation: gradInput = gradOutput * inv * weight\nThe functions gradSums and gradInput, below, are its stages.', 'normalization'),
+    ), 'Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse\ndeviation and xc = input - mean (saved in training, running in evaluation):\n  gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)\n  training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight\n  evaluation: gradInput = gradOutput * inv * weight\nThe functions gradSums and gradInput, below, are its stages.', 'normalization'),
     F('BatchNormalization_statistics', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, ...)'),
@@ -75,7 +75,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'save_std', 'saved', is_mixed=True, doc='inverse deviation (C); read if relu'),
         A('THAccrealTensor*', 'sums', 'output', doc='sum(g), then sum(g * (input - save_mean)) (2C)'),
         A('bool', 'relu', 'scalar', doc='as in normalize'),
-    ), 'Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput or, if\nrelu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty batch. The gradient\nby bias is the first sum, that by weight is save_std times the second.\n\nShapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).\nErrors: ValueError for fewer than 2 dimensions and for sizes that do not fit.', 'normalization'),
+    ), 'Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput\nor, if relu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty batch.\nThe gradient by bias is the first sum, that by weight is save_std times the second.\n\nShapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).\nErrors: ValueError for fewer than 2 dimensions and for sizes that do not fit.', 'normalization'),
     F('BatchNormalization_gradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, ...)'),
@@ -88,7 +88,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THAccrealTensor*', 'sums', 'input', is_optional=True, doc='sums of the whole batch (2C); None: the statistics are constants'),
         A('double', 'count', 'scalar', doc='values per channel in the whole batch'),
         A('bool', 'relu', 'scalar', doc='as in normalize'),
-    ), 'Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in gradSums:\n  gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)\n              * save_std * weight\nIf sums is None the statistics are constants: gradInput = g * save_std * weight.\n\nShapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).\nErrors: ValueError for fewer than 2 dimensions, sizes that do not fit, and with sums a count that is not above 0.', 'normalization'),
+    ), 'Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in\ngradSums:\n  gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)\n              * save_std * weight\nIf sums is None the statistics are constants: gradInput = g * save_std * weight.\n\nShapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).\nErrors: ValueError for fewer than 2 dimensions, sizes that do not fit, and with sums a count that is not above 0.', 'normalization'),
     F('BatchNormalizationReLU_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, ...)'),
@@ -102,7 +102,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('bool', 'train', 'scalar', doc='training: statistics of the batch; evaluation: running statistics'),
         A('double', 'momentum', 'scalar', doc='factor of the batch in the running statistics'),
         A('double', 'eps', 'scalar', doc='added to the variance'),
-    ), 'BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch normalization alone.\n\n  output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)\n\nShapes, arguments and errors are those of BatchNormalization; NaN stays NaN.', 'normalization'),
+    ), 'BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch\nnormalization alone.\n\n  output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)\n\nShapes, arguments and errors are those of BatchNormalization; NaN stays NaN.', 'normalization'),
     F('BatchNormalizationReLU_backward', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -119,7 +119,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('bool', 'train', 'scalar', doc='as in the forward'),
         A('double', 'scale', 'scalar', default=1.0, doc='factor of the gradients added to gradWeight and gradBias'),
         A('double', 'eps', 'scalar', doc='as in the forward'),
-    ), 'Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0\n(or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.', 'normalization'),
+    ), 'Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is\nabove 0 (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.', 'normalization'),
     F('SpatialCrossMapLRN_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W) or (C, H, W)'),
@@ -141,5 +141,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('accreal', 'alpha', 'scalar', doc="factor of the mean of the window's squares"),
         A('accreal', 'beta', 'scalar', doc='exponent'),
         A('accreal', 'k', 'scalar', doc='constant term of scales'),
-    ), 'Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta\n- 2 * alpha * beta / size * input * the sum of gradOutput * output / scales over the windows that the channel is in.', 'normalization'),
+    ), 'Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta\n- 2 * alpha * beta / size * input * the sum of gradOutput * output / scales\nover the windows that the channel is in.', 'normalization'),
 )

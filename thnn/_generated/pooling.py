@@ -43,7 +43,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'kH', 'scalar', doc='kernel height'),
         A('int', 'dW', 'scalar', doc='stride along the width'),
         A('int', 'dH', 'scalar', doc='stride along the height'),
-    ), 'SpatialSubSampling: the sum of each window, scaled and shifted per channel.\n\n  output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]\n\nShapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1\nand oW likewise.\nErrors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.\nSource: LeCun et al. 1998; Torch7 nn.SpatialSubSampling.', 'pooling', 'bilinear'),
+    ), 'SpatialSubSampling: the sum of each window, scaled and shifted per channel.\n\n  output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]\n\nShapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with\noH = floor((H - kH) / dH) + 1 and oW likewise.\nErrors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.\nSource: LeCun et al. 1998; Torch7 nn.SpatialSubSampling.', 'pooling', 'bilinear'),
     F('SpatialSubSampling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -79,7 +79,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='padding left and right'),
         A('int', 'padH', 'scalar', doc='padding above and below'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
-    ), 'SpatialMaxPooling: the largest value of each window.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with\noH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last\nwindow that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never\ndoes. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives\nthe lowest finite value and index -1.\nErrors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialMaxPooling.', 'pooling'),
+    ), 'SpatialMaxPooling: the largest value of each window.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with\noH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last\nwindow that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never\ndoes. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives\nthe lowest finite value and index -1.\nErrors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without\nelements.\nSource: Torch7 nn.SpatialMaxPooling.', 'pooling'),
     F('SpatialMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -226,7 +226,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
         A('bool', 'count_include_pad', 'scalar', default=True, doc='count padding in the divisor'),
-    ), 'SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose\nzeros count in the divisor; otherwise it is clipped to the image.\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.\nErrors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialAveragePooling.', 'pooling', 'linear'),
+    ), 'SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded\nimage, whose zeros count in the divisor; otherwise it is clipped to the image.\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.\nErrors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without\nelements.\nSource: Torch7 nn.SpatialAveragePooling.', 'pooling', 'linear'),
     F('SpatialAveragePooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -308,7 +308,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THIndexTensor*', 'indices', 'saved', doc='position of each maximum in its plane'),
         A('int', 'owidth', 'scalar', doc='width of the output'),
         A('int', 'oheight', 'scalar', doc='height of the output'),
-    ), 'SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of\nSpatialAdaptiveAveragePooling.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger\nthan anything, so the last NaN wins.\nErrors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling.', 'pooling'),
+    ), 'SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of\nSpatialAdaptiveAveragePooling.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts\nas larger than anything, so the last NaN wins.\nErrors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling.', 'pooling'),
     F('SpatialAdaptiveMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -326,7 +326,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'poolSizeH', 'scalar', doc='height of a region'),
         A('THIndexTensor*', 'indices', 'saved', doc='position of each maximum in its plane'),
         A('THTensor*', 'randomSamples', 'input', doc='two numbers in [0, 1] for each plane: for the width and for the height'),
-    ), 'SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, whose\nstride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at\ntrunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N\nalso (C, 2).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger\nthan anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling.', 'pooling'),
+    ), 'SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, whose\nstride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at\ntrunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2),\nwithout N also (C, 2).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts\nas larger than anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling.', 'pooling'),
     F('SpatialFractionalMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -350,7 +350,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'poolSizeH', 'scalar', doc='height of a region'),
         A('THIndexTensor*', 'indices', 'saved', doc='position of each maximum in its volume'),
         A('THTensor*', 'randomSamples', 'input', doc='three numbers in [0, 1] for each volume: for time, width and height'),
-    ), 'VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with time last.\n\nShapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples\n(N, C, 3), without N also (C, 3).\nindices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN counts\nas larger than anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling.', 'pooling'),
+    ), 'VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with time last.\n\nShapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples\n(N, C, 3), without N also (C, 3).\nindices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN\ncounts as larger than anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling.', 'pooling'),
     F('VolumetricFractionalMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

@@ -42,7 +42,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'mode', 'scalar', default=0, doc='0 sum, 1 mean, 2 maximum'),
         A('bool', 'scaleGradByFreq', 'scalar', default=False, doc='read by the backward only'),
         A('int', 'paddingValue', 'scalar', default=-1, doc='row number that bags leave out; -1 for none'),
-    ), 'LookupTableBag: the sum, mean or maximum of the rows of a table that each bag of row numbers names.\n\n  output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue\n\nBag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,\nbag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first\ngets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).\nErrors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number other\nthan 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:\ntorch.nn.EmbeddingBag.', 'tables'),
+    ), 'LookupTableBag: the sum, mean or maximum of the rows of a table that each bag of row numbers names.\n\n  output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue\n\nBag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,\nbag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first\ngets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).\nErrors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number\nother than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:\ntorch.nn.EmbeddingBag.', 'tables'),
     F('LookupTableBag_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'input', 'input', doc='row numbers (n), or (B, L) without offsets'),
@@ -55,7 +55,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('bool', 'scaleGradByFreq', 'scalar', doc="divide each row's gradient by the number of occurrences of the row in input"),
         A('int', 'paddingValue', 'scalar', doc='row number that bags leave out; -1 for none'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,\ngradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of occurrences of\ninput[i] in input if scaleGradByFreq; for a maximum gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d].', 'tables'),
+    ), 'Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,\ngradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of\noccurrences of input[i] in input if scaleGradByFreq; for a maximum\ngradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d].', 'tables'),
     F('IndexLinear_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'keys', 'input', doc='keys of all samples, one sample after the other (n)'),
@@ -116,7 +116,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', is_modified=True, doc='result, given with its size (N, O), N being the number of samples'),
         A('THTensor*', 'weight', 'parameter', doc='weights (O, I)'),
         A('THTensor*', 'bias', 'parameter', doc='one per output (O)'),
-    ), 'SparseLinear: a linear layer of sparse rows.\n\n  output[n,o] = bias[o] + sum over the entries of row n of value * weight[o, column]\n\nEntries may come in any order and may repeat. The functions form no class.\nShapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I); bias (O);\noutput (N, O), which has to come with its size.\nErrors: IndexError for a sample or column outside of the matrix, ValueError for sizes that do not fit. Source: Torch7\nnn.SparseLinear.', 'tables', 'none'),
+    ), 'SparseLinear: a linear layer of sparse rows.\n\n  output[n,o] = bias[o] + sum over the entries of row n of value * weight[o, column]\n\nEntries may come in any order and may repeat. The functions form no class.\nShapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I);\nbias (O); output (N, O), which has to come with its size.\nErrors: IndexError for a sample or column outside of the matrix, ValueError for sizes that do not fit. Source: Torch7\nnn.SparseLinear.', 'tables', 'none'),
     F('SparseLinear_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='rows (sample, column, value) (nnz, 3), samples and columns from 1'),
@@ -142,7 +142,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradBias', 'input', doc='sized as bias'),
         A('THTensor*', 'lastInput', 'input', doc='rows (sample, column, value) (nnz, 3), samples and columns from 1'),
         A('accreal', 'learningRate', 'scalar', doc='length of the step'),
-    ), 'A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in the columns that\nan entry of lastInput with a value other than 0 names.', 'tables'),
+    ), 'A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in the\ncolumns that an entry of lastInput with a value other than 0 names.', 'tables'),
     F('SparseLinear_legacyUpdateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='pairs (column, value) of each sample (N, nnz, 2), columns from 1'),

@@ -74,7 +74,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'inputHeight', 'scalar', doc='height of the input'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
         A('int', 'outputHeight', 'scalar', doc='height of the output'),
-    ), "unfolded_copy: the patches of one image under a sliding window, one per column, as Im2Col without dilation.\n\n  finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image\n\nThe function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,\noutputHeight*outputWidth), which is not resized, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and\noutputWidth likewise.\nErrors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold.", 'unfolding'),
+    ), "unfolded_copy: the patches of one image under a sliding window, one per column, as Im2Col without dilation.\n\n  finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image\n\nThe function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,\noutputHeight*outputWidth), which is not resized, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and\noutputWidth likewise.\nErrors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's\nunfold.", 'unfolding'),
     F('unfolded_acc', (
         A('THTensor*', 'finput', 'input', doc='columns'),
         A('THTensor*', 'input', 'input', is_modified=True, doc='image, accumulated into (nInputPlane, inputHeight, inputWidth)'),
@@ -89,5 +89,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'inputHeight', 'scalar', doc='height of the input'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
         A('int', 'outputHeight', 'scalar', doc='height of the output'),
-    ), 'unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that unfolded_copy\ncopies to it. Shapes and errors as in unfolded_copy.', 'unfolding'),
+    ), 'unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that\nunfolded_copy copies to it. Shapes and errors as in unfolded_copy.', 'unfolding'),
 )

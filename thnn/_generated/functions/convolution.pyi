@@ -35,7 +35,8 @@ class SpatialConvolutionMMFunction(FunctionBase):
     Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters.
 
     Gradients of SpatialConvolutionMM by its parameters, accumulated:
-    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                             gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
     gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int) -> None: ...
@@ -276,7 +277,8 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
 
 class VolumetricConvolutionFunction(FunctionBase):
-    """VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that of weight.
+    """VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that
+    of weight.
 
       output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
                           weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
@@ -406,8 +408,8 @@ class VolumetricFullConvolutionFunction(FunctionBase):
       output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
                           X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
-    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O)
+    or None; output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
     Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
     without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
 
@@ -447,8 +449,9 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
                           Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
                           weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
-    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O)
+    or None; output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW
+    likewise.
     Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or not below the
     larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
 
@@ -486,8 +489,9 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
 
 class ConvolutionFunction(FunctionBase):
     """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
-    convolutions above that are not transposed are special cases of it, some with another order of the dimensions of input
-    or weight; the locally connected ones and those with a connection table, below, are not. The layers of thnn.nn call it.
+    convolutions above that are not transposed are special cases of it, some with another order of the dimensions of
+    input or weight; the locally connected ones and those with a connection table, below, are not. The layers of
+    thnn.nn call it.
 
       output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                         input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
@@ -497,9 +501,9 @@ class ConvolutionFunction(FunctionBase):
     (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
     dimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels
     from g*I/groups on with the output channels from g*O/groups on.
-    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
-    divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
-    of a dimension that weight does not have.
+    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups
+    does not divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or
+    padding other than 0, of a dimension that weight does not have.
 
     Calls:
         ConvolutionFunction(dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups)(input, weight, bias)
@@ -532,16 +536,16 @@ class ConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., groups: int = ...) -> Tensor: ...
 
 class FullConvolutionFunction(FunctionBase):
-    """FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of input,
-    times a filter, is added to a patch of output.
+    """FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of
+    input, times a filter, is added to a patch of output.
 
       output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
           bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
           over the channels i of group g; 0 <= o < O/groups
 
-    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
-    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
-    and groups as in Convolution.
+    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None;
+    output (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and
+    three dimensions and groups as in Convolution.
     Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation.
 
     Calls:
@@ -611,7 +615,8 @@ class SpatialConvolutionLocalFunction(FunctionBase):
     its patch.
 
     Gradients of SpatialConvolutionLocal by its parameters, accumulated:
-    gradWeight[y,x,o,i,kh,kw] += scale * sum over n of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+    gradWeight[y,x,o,i,kh,kw] += scale * sum over n of
+                                 gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
     gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x].
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, inputWidth: int, inputHeight: int, outputWidth: int, outputHeight: int) -> None: ...
@@ -626,9 +631,10 @@ class SpatialConvolutionMapFunction(FunctionBase):
       output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                         weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
-    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
-    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. A pair that
-    occurs several times in the table counts several times. An output channel that is not in the table equals its bias.
+    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight
+    (K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW
+    likewise. A pair that occurs several times in the table counts several times. An output channel that is not in
+    the table equals its bias.
     Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
     IndexError for a row of connTable with a number that is not a channel.
     Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
@@ -666,10 +672,11 @@ class SpatialFullConvolutionMapFunction(FunctionBase):
       output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
                                            over rows c of connTable with connTable[c] = (i, o)
 
-    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
-    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
-    Errors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that do not fit;
-    IndexError for a row of connTable with a number that is not a channel. Source: Torch7 nn.SpatialFullConvolutionMap.
+    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight
+    (K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
+    Errors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that
+    do not fit; IndexError for a row of connTable with a number that is not a channel. Source: Torch7
+    nn.SpatialFullConvolutionMap.
 
     Calls:
         SpatialFullConvolutionMapFunction(nInputPlane, nOutputPlane, dW, dH)(input, weight, bias, connTable)

@@ -7,9 +7,9 @@ from torch import Tensor
 from thnn._functions.base import Criterion
 
 class ClassNLLCriterionFunction(Criterion):
-    """ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
-    t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],
-    unless total_weight is 0.
+    """ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the
+    targets t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of
+    the weights[t], unless total_weight is 0.
 
     Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
     weights (C) or None for 1 each; output and total_weight one element.
@@ -59,8 +59,8 @@ class MSECriterionFunction(Criterion):
     def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
 
 class SmoothL1CriterionFunction(Criterion):
-    """SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of
-    elements if sizeAverage.
+    """SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the
+    number of elements if sizeAverage.
 
     Shapes: input and target with the same number of elements, paired in row-major order; output one element.
     Errors: ValueError for numbers of elements that differ.
@@ -75,7 +75,8 @@ class SmoothL1CriterionFunction(Criterion):
         target: Tensor (float32 or float64): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
-    Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if sizeAverage.
+    Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if
+    sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
@@ -83,8 +84,9 @@ class SmoothL1CriterionFunction(Criterion):
     def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
 
 class BCECriterionFunction(Criterion):
-    """BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
-    logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
+    """BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input))
+    with each logarithm at least -100, divided by the number of elements (not by the sum of the weights) if
+    sizeAverage.
 
     Shapes: input, target and weights with the same number of elements, matched in row-major order; output one element.
     Errors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included.
@@ -99,8 +101,8 @@ class BCECriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         weights: Tensor (float32 or float64) or None: factor of each element, as many as input has
 
-    Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by the number of
-    elements if sizeAverage.
+    Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by
+    the number of elements if sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...
@@ -122,7 +124,8 @@ class AbsCriterionFunction(Criterion):
         target: Tensor (float32 or float64): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
-    Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage.
+    Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if
+    sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...

@@ -39,8 +39,8 @@ class BatchNormalizationFunction(FunctionBase):
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
 
-    Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and
-    xc = input - mean (saved in training, running in evaluation):
+    Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse
+    deviation and xc = input - mean (saved in training, running in evaluation):
       gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
       training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
       evaluation: gradInput = gradOutput * inv * weight
@@ -52,7 +52,8 @@ class BatchNormalizationFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
 
 class BatchNormalizationReLUFunction(FunctionBase):
-    """BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch normalization alone.
+    """BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch
+    normalization alone.
 
       output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
 
@@ -72,8 +73,8 @@ class BatchNormalizationReLUFunction(FunctionBase):
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
 
-    Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
-    (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
+    Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
+    above 0 (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
     """
     def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
@@ -104,7 +105,8 @@ class SpatialCrossMapLRNFunction(FunctionBase):
         k: float, default 1.0: constant term of scales
 
     Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
-    - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales over the windows that the channel is in.
+    - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales
+    over the windows that the channel is in.
     """
     def __init__(self, size: int, alpha: float = ..., beta: float = ..., k: float = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...

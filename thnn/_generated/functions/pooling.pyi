@@ -44,8 +44,8 @@ class SpatialSubSamplingFunction(FunctionBase):
 
       output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]
 
-    Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1
-    and oW likewise.
+    Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with
+    oH = floor((H - kH) / dH) + 1 and oW likewise.
     Errors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.
     Source: LeCun et al. 1998; Torch7 nn.SpatialSubSampling.
 
@@ -82,7 +82,8 @@ class SpatialMaxPoolingFunction(FunctionBase):
     indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never
     does. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives
     the lowest finite value and index -1.
-    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
+    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without
+    elements.
     Source: Torch7 nn.SpatialMaxPooling.
 
     Calls:
@@ -253,11 +254,12 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
     def apply(cls, input: Tensor, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, dilationT: int, dilationW: int, dilationH: int, ceilMode: bool = ..., return_indices: bool = ...) -> Any: ...
 
 class SpatialAveragePoolingFunction(FunctionBase):
-    """SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose
-    zeros count in the divisor; otherwise it is clipped to the image.
+    """SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded
+    image, whose zeros count in the divisor; otherwise it is clipped to the image.
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
-    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
+    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without
+    elements.
     Source: Torch7 nn.SpatialAveragePooling.
 
     Calls:
@@ -371,8 +373,8 @@ class SpatialAdaptiveMaxPoolingFunction(FunctionBase):
     SpatialAdaptiveAveragePooling.
 
     Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
-    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
-    than anything, so the last NaN wins.
+    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts
+    as larger than anything, so the last NaN wins.
     Errors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling.
 
     Calls:
@@ -398,10 +400,10 @@ class SpatialFractionalMaxPoolingFunction(FunctionBase):
     stride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at
     trunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.
 
-    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N
-    also (C, 2).
-    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
-    than anything.
+    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2),
+    without N also (C, 2).
+    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts
+    as larger than anything.
     Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
     Source: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling.
 
@@ -431,8 +433,8 @@ class VolumetricFractionalMaxPoolingFunction(FunctionBase):
 
     Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
     (N, C, 3), without N also (C, 3).
-    indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN counts
-    as larger than anything.
+    indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN
+    counts as larger than anything.
     Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
     Source: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling.
 

@@ -15,8 +15,8 @@ class LSTMFusedFunction(Criterion):
 
     hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The
     Python class LSTMFusedFunction does not modify its argument hidden, and returns (output, outputCell).
-    Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or
-    (H).
+    Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell
+    (N, H) or (H).
     Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only.
 
     Calls:

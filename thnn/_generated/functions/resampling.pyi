@@ -79,7 +79,8 @@ class TemporalUpSamplingLinearFunction(FunctionBase):
     """TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element
     of input and output coincide.
 
-      output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
+      output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1]
+                      with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
 
     Shapes: input (N, C, W); output (N, C, outputWidth). If outputWidth is 1, output is the first element
     of input.
@@ -202,8 +203,8 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
     def apply(cls, input: Tensor, grid: Tensor) -> Tensor: ...
 
 class InterpolationFunction(FunctionBase):
-    """Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
-    up-sampling functions above are special cases of it; the layers of thnn.nn call it.
+    """Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or
+    not. The up-sampling functions above are special cases of it; the layers of thnn.nn call it.
 
       nearest:           output[x] = input[floor(x * s)]
       linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
@@ -213,8 +214,9 @@ class InterpolationFunction(FunctionBase):
     those of the last input.
     Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
     three have T before H.
-    Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a scale
-    that is negative or not finite; for align_corners without linear, or with a scale. Source: torch.nn.functional.interpolate.
+    Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a
+    scale that is negative or not finite; for align_corners without linear, or with a scale. Source:
+    torch.nn.functional.interpolate.
 
     Calls:
         InterpolationFunction(outputDepth, outputHeight, outputWidth, linear, align_corners, scaleDepth, scaleHeight, scaleWidth)(input)

@@ -44,8 +44,8 @@ class LookupTableBagFunction(FunctionBase):
     Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
     bag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first
     gets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
-    Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number other
-    than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
+    Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number
+    other than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
     torch.nn.EmbeddingBag.
 
     Calls:
@@ -61,8 +61,9 @@ class LookupTableBagFunction(FunctionBase):
         paddingValue: int, default -1: row number that bags leave out; -1 for none
 
     Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
-    gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of occurrences of
-    input[i] in input if scaleGradByFreq; for a maximum gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d].
+    gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of
+    occurrences of input[i] in input if scaleGradByFreq; for a maximum
+    gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d].
     """
     def __init__(self, mode: int = ..., scaleGradByFreq: bool = ..., paddingValue: int = ...) -> None: ...
     def __call__(self, input: Tensor, offsets: Tensor | None = ..., weight: Tensor = ...) -> Tensor: ...
