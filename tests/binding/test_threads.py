@@ -190,14 +190,19 @@ def test_other_python_threads_run_while_a_kernel_computes() -> None:
     x = torch.randn(8, 256, 56, 56)
     w = torch.randn(256, 256, 3, 3)
     torch.set_num_threads(1)
-    computing = threading.Thread(
-        target=lambda: thnn.SpatialConvolutionMMFunction.apply(x, w, None, 3, 3, 1, 1, 1, 1)
-    )
+
+    def compute(samples: int) -> None:
+        thnn.SpatialConvolutionMMFunction.apply(x[:samples], w, None, 3, 3, 1, 1, 1, 1)
+
+    compute(1)  # the first call defines the class, in Python
+    computing = threading.Thread(target=compute, args=(8,))
     computing.start()
     steps = 0
     while computing.is_alive():
+        computing.join(1e-3)
         steps += 1
-    assert steps > 1000
+    # A thread that kept the GIL would leave this one a step before the kernel and one after it.
+    assert steps > 10
 
 
 # --- processes ------------------------------------------------------------------------------------------------
