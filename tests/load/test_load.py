@@ -95,14 +95,6 @@ def test_edit(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     assert flagged.library != first.library
 
 
-def test_an_included_file_is_part_of_the_key(write: Write, tmp_path: Path) -> None:
-    (tmp_path / "number.h").write_text("#define NUMBER 1\n")
-    header = write(kernel='#include "number.h"\n' + KERNEL.replace("x * x * x,", "x * x * x + NUMBER,"))
-    assert thnn.load(header).CubeFunction.apply(torch.zeros(1)).item() == 1
-    (tmp_path / "number.h").write_text("#define NUMBER 2\n")
-    assert thnn.load(header).CubeFunction.apply(torch.zeros(1)).item() == 2
-
-
 def test_two_libraries_with_one_module(write: Write) -> None:
     """Neither calls the functions of the other, nor of the package."""
     header = HEADER.replace("Cube", "Tanh")
@@ -416,15 +408,3 @@ def test_clang(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.skip("no clang")
     monkeypatch.setenv("CC", "clang")
     assert gradcheck(thnn.load(write()).CubeFunction(1.0), leaf(3))
-
-
-def test_an_unknown_or_damaged_cache_is_written_anew(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("THNN_CACHE", str(tmp_path / "cache"))
-    header = write()
-    thnn.load(header)
-    for path in (tmp_path / "cache").iterdir():
-        if path.suffix in (".model", ".json"):
-            path.write_bytes(b"damaged")
-    assert thnn.load(header).CubeFunction.apply(torch.ones(1)).item() == 1
