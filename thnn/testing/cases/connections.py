@@ -107,7 +107,7 @@ _GEOMETRY = (
     ("output planes far below 0", {"nOutputPlane": -(2**31)}),
     ("other output planes", {"nOutputPlane": 5}),
     ("a table of three columns", {"connTable": normal(6, 3)}),
-    ("a table of one column", {"connTable": normal(12)}),
+    ("a table of one dimension", {"connTable": normal(12)}),
 )
 _PLANES = (
     ("input plane -1", [-1, 0]),

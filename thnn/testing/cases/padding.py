@@ -72,7 +72,9 @@ def _error_inputs(axes: int, reflects: bool) -> tuple[ErrorInput, ...]:
             ("padding above the size", {_NAMES[axes][-1]: 9}),
         ]
     else:
-        changes += [("an output of 2^80 elements", dict.fromkeys(_NAMES[axes], 2**31 - 1))] * (axes == 3)
+        changes += [("an output that memory cannot hold", dict.fromkeys(_NAMES[axes], 2**31 - 1))] * (
+            axes == 3
+        )
     return (
         *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in changes),
         ErrorInput("a vector", {"input": normal(7)}, ValueError, "input"),

@@ -160,7 +160,7 @@ def _index_samples(made: Callable[..., dict[str, Any]]) -> tuple[SampleInput, ..
         sample("normalizing", (2, 3, 4), normalizing=True),
         sample("normalizing, evaluation", (2, 3, 4), normalizing=True, train=0),
         sample("offset", (2, 3, 4), offset=-2),
-        sample("an empty row", (0, 3, 0, 5, 0), offset=3),
+        sample("some empty rows", (0, 3, 0, 5, 0), offset=3),
         sample("one output", (2, 3, 3), outputs=1),
         sample("one output, normalizing", (2, 3, 3), outputs=1, normalizing=True),
         sample("one sample", (7,), normalizing=True),

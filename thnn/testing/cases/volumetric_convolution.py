@@ -117,7 +117,7 @@ _TENSOR_ERROR_INPUTS = (
     ErrorInput("input an image", {"input": normal(5, 6, 5)}, ValueError, "input"),
     ErrorInput("no planes", {"input": normal(2, 0, 4, 5, 6)}, ValueError, "input"),
     ErrorInput("no depth", {"input": normal(2, 3, 0, 5, 6)}, ValueError, "input"),
-    ErrorInput("too little depth", {"input": normal(2, 3, 1, 1, 6)}, ValueError, "would be empty"),
+    ErrorInput("too little height", {"input": normal(2, 3, 1, 1, 6)}, ValueError, "would be empty"),
     ErrorInput("other planes", {"input": normal(2, 4, 4, 5, 6)}, ValueError, "weight"),
     ErrorInput("weight of four dimensions", {"weight": normal(4, 3, 3, 2)}, ValueError, "weight"),
     ErrorInput("weight of other planes", {"weight": normal(4, 2, 2, 3, 2)}, ValueError, "weight"),
