@@ -113,7 +113,7 @@ def _close(a: Tensor, b: Tensor) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
-def test_winograd_and_reference_kernels_agree(layer: Layer, reference: Library) -> None:
+def test_winograd_and_the_reference_core_agree(layer: Layer, reference: Library) -> None:
     tensors = layer.tensors()
     fast = layer.products(WINOGRAD, *tensors)
     plain = layer.products(Backend("THNNReferenceBackend", FLOAT, reference), *tensors)
@@ -264,7 +264,7 @@ def test_the_setting_turns_the_method_off(without_winograd: Backend) -> None:
     tensors = layer.tensors()
     winograd, plain = layer.products(WINOGRAD, *tensors), layer.products(without_winograd, *tensors)
     assert not any(torch.equal(a, b) for a, b in zip(winograd, plain, strict=True))
-    few = Layer(1, 32, 32, 12, 12)  # tiles
+    few = Layer(1, 32, 32, 12, 12)  # 36 Winograd tiles: the method is not used
     tensors = few.tensors()
     for a, b in zip(few.products(WINOGRAD, *tensors), few.products(without_winograd, *tensors), strict=True):
         assert torch.equal(a, b)

@@ -54,7 +54,7 @@ def test_generated_model_equals_that_of_the_parser() -> None:
     assert [f.doc for f in thnn.functions().values()] == [f.doc for f in parse_header(thnn.THNN_H_PATH)]
 
 
-def test_call_shapes_of_a_plain_function() -> None:
+def test_forms_of_a_call_of_a_plain_function() -> None:
     x, w, b = leaf(2, 3, 6, 6), leaf(4, 3, 3, 3), leaf(4)
     cls = thnn.SpatialConvolutionMMFunction
     expected = F.conv2d(x, w, b, padding=1)
@@ -142,7 +142,7 @@ def test_batch_normalization_training_step_may_follow_before_backward() -> None:
         y.sum().backward()
 
 
-def test_call_shapes_of_a_criterion() -> None:
+def test_forms_of_a_call_of_a_criterion() -> None:
     x = F.log_softmax(leaf(5, 4), 1)
     target, w = torch.tensor([0, 3, 2, 1, 1]), torch.rand(4, dtype=torch.float64)
     expected = F.nll_loss(x, target, w)
@@ -348,8 +348,6 @@ def test_meta_tensors_through_backward() -> None:
 
 
 def test_fake_tensors() -> None:
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
     with FakeTensorMode():
         x = torch.randn(2, 3, 8, 8)
         y = thnn.SpatialAveragePoolingFunction(2, 2, 2, 2, 0, 0, False, True)(x)

@@ -22,7 +22,7 @@ def _samples() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "sample"), list(_samples()))
-def test_fast_and_reference_kernels_agree(name: str, sample: str, reference: Library) -> None:
+def test_fast_and_reference_cores_agree(name: str, sample: str, reference: Library) -> None:
     case = cases()[name]
     chosen = next(s for s in case.samples if s.name == sample)
     for flags, dtype, tolerance in ((DOUBLE, torch.float64, 1e-12), (FLOAT, torch.float32, case.tolerance)):
