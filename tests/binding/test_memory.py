@@ -47,7 +47,7 @@ _SLACK = 2 * _MIB  # stacks, and pages of code that run for the first time
 @pytest.mark.parametrize(
     ("module", "input", "weight", "output", "scalars", "buffers"),
     [
-        # Columns would take 110, 110, 54 and 28 MiB.
+        # Columns would take 110, 110, 49 and 108 MiB.
         ("SpatialConvolutionMM", (2, 64, 224, 224), (64, 64, 3, 3), (2, 64, 224, 224), (3, 3, 1, 1, 1, 1), 2),
         (
             "SpatialDilatedConvolution",

@@ -99,7 +99,7 @@ def test_moving_statistics() -> None:
     done = subprocess.run(command, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    # The output is the table of the page, which includes the published experiment.
+    # The output is the table of the page.
     assert f"```text\n{done.stdout}```" in (ROOT / "docs" / "batch-normalization.md").read_text()
 
 

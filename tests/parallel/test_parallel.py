@@ -838,7 +838,7 @@ def test_buffers_of_other_layers() -> None:
 
 # Moving statistics
 
-EXPERIMENT = {
+ONE_STEP = {
     # how, data of each device: running mean, running variance, outputs
     ("sync", (1.0,)): (0.1, 0.9, (0.0,)),
     ("sum", (1.0, 1.0)): (0.2, 0.8, (0.0, 0.0)),
@@ -850,9 +850,9 @@ EXPERIMENT = {
 }
 
 
-@pytest.mark.parametrize(("how", "data"), EXPERIMENT, ids=str)
-def test_published_experiment(how: Any, data: tuple[float, ...]) -> None:
-    mean, variance, outputs = EXPERIMENT[how, data]
+@pytest.mark.parametrize(("how", "data"), ONE_STEP, ids=str)
+def test_one_step_from_mean_0_and_variance_1(how: Any, data: tuple[float, ...]) -> None:
+    mean, variance, outputs = ONE_STEP[how, data]
     layer = BatchNorm2d(3, eps=1e-3, decay=0.9, unbiased=False)
     parallel = SelfDataParallel(layer, ["cpu"] * len(data), how)
     got = parallel(torch.cat([torch.full((4, 3, 5, 5), value) for value in data]))
