@@ -24,9 +24,9 @@ static inline __attribute__((always_inline)) void thnn_prefetchAheadForWrite(voi
   for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_PREFETCH_DISTANCE + i, 1);
 }
 
-/* True if operands of `bytes` bytes in total exceed seven eighths of the last-level cache. Linux reports the size of
-   that cache, of which at most 16 MiB per CPU count; the environment variable THNN_CACHE_BYTES overrides both, and with
-   0 all operands exceed the cache. */
+/* True if operands of `bytes` bytes in total exceed seven eighths of the last-level cache. The size of that cache is the
+   one that Linux reports, but at most 16 MiB for each CPU; the environment variable THNN_CACHE_BYTES overrides both, and
+   with 0 all operands exceed the cache. */
 bool thnn_exceedsLastLevelCache(int64_t bytes);
 
 /* The message for an invalid THNN_CACHE_BYTES, or NULL. */
