@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from thnn._batch_norm.function import BatchNormalizationFunction, BatchNormalizationReLUFunction
 from thnn._functions.base import FunctionBase
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
-from thnn._functions.linear import LinearFunction
 from thnn._functions.recurrent import GRUFusedFunction, LSTMFusedFunction
 from thnn._header import Module
 from thnn._header.registry import modules
@@ -51,7 +50,6 @@ _HAND_WRITTEN: dict[str, type[FunctionBase]] = {
     for cls in (
         BatchNormalizationFunction,
         BatchNormalizationReLUFunction,
-        LinearFunction,
         LSTMFusedFunction,
         GRUFusedFunction,
     )

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 
 from thnn._binding.call import invoke
-from thnn._binding.library import ANY, BoundFunction
-from thnn._functions import linear as _linear
+from thnn._binding.library import ANY, THNN, BoundFunction
 from thnn._functions import recurrent as _recurrent
 from thnn._functions.classes import function_classes
+from thnn._header.registry import modules
 from thnn._torch import in_transform
 
 # The states of a layer: the hidden state and, in an LSTM, the cell state.
@@ -32,6 +32,10 @@ States = tuple[Tensor, ...]
 _apply_linear = function_classes["LinearFunction"].apply
 _apply_lstm = function_classes["LSTMFusedFunction"].apply
 _apply_gru = function_classes["GRUFusedFunction"].apply
+_linear_forward, _linear_grad_input, _linear_grad_parameters = (
+    THNN.bind(modules()["Linear"].functions[phase])
+    for phase in ("updateOutput", "updateGradInput", "accGradParameters")
+)
 
 
 class Cell(Protocol):
@@ -213,7 +217,7 @@ def _forward(
     order = _order(sizes, reverse)
     for step, before in zip(order, _before(after, initial, sizes, order)):
         hidden = products if sizes[step] == sizes[0] else products[: sizes[step]]
-        _call(_linear._forward, _linear._forward.caller(ANY), (before[0], hidden, weight, bias, None))
+        _call(_linear_forward, _linear_forward.caller(ANY), (before[0], hidden, weight, bias, None))
         cell.forward(parts[step], hidden, before, after[step], stored[step])
     return states, storage
 
@@ -310,7 +314,7 @@ class _Steps(torch.autograd.Function):
                 tuple(grads), before[step], after[step], storage_n, tuple(results), (byGates_n, byHidden_n)
             )
             arguments = (before[step][0], byHidden_n, current[0], layout)
-            _call(_linear._grad_input, _linear._grad_input.caller(ANY), arguments)
+            _call(_linear_grad_input, _linear_grad_input.caller(ANY), arguments)
             if cell is LSTM_CELL:
                 if whole:
                     carried[1], spare[1] = spare[1], carried[1]
@@ -324,7 +328,7 @@ class _Steps(torch.autograd.Function):
             byWeight = torch.zeros_like(weight)
             byBias = None if bias is None else torch.zeros_like(bias)
             call = (hidden, byHidden, None, weight, bias, byWeight, byBias, None, 1.0)
-            _call(_linear._grad_parameters, _linear._grad_parameters.caller(ANY), call)
+            _call(_linear_grad_parameters, _linear_grad_parameters.caller(ANY), call)
         return None, None, None, byGates, byWeight, byBias, *carried
 
 
