@@ -115,6 +115,15 @@ def test_traces() -> None:
     assert [n.op for n in graph.graph.nodes].count("call_module") >= 4
 
 
+@pytest.mark.parametrize(
+    "layer", [thnn.nn.Linear(4, 3), thnn.nn.Conv1d(5, 3, 2)], ids=lambda m: type(m).__name__
+)
+def test_symbolic_trace_has_no_number_of_dimensions(layer: nn.Module) -> None:
+    graph = torch.fx.symbolic_trace(nn.Sequential(layer))
+    for x in (torch.randn(5, 4), torch.randn(2, 5, 4)):
+        torch.testing.assert_close(graph(x), layer(x))
+
+
 def test_flops_are_those_of_torch() -> None:
     counts = []
     for family in (thnn.nn, nn):

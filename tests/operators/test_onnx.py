@@ -68,6 +68,7 @@ def test_rectified_batch_normalization(dynamo: bool) -> None:
         (thnn.nn.LSTM(3, 4), (5, 2, 3), "LSTM"),
         (thnn.nn.Upsample(scale_factor=2, mode="bilinear"), (2, 3, 4, 4), "Resize"),
         (thnn.nn.Softmax(1), (2, 3), "Softmax"),
+        (thnn.nn.SyncBatchNorm(3), (2, 3, 4), "BatchNormalization"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else None,
 )

@@ -42,30 +42,33 @@ def layer_forward(forward: Forward) -> Forward:
         try:
             return forward(self, input, *args, **keywords)
         except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
-            if is_symbolic(input):
-                return as_leaf(self, input, *args, **keywords)
-            if in_onnx_export():
-                return torch_forward(self, input, *args, **keywords)
+            if (output := recorded(self, input, *args, **keywords)) is not None:
+                return output
             raise _explained(self, (input, *args), error) from None
 
     return wrapped  # type: ignore[return-value]
 
 
-def is_symbolic(input: Any) -> bool:
-    """True if the input of a layer is a value of torch.fx.symbolic_trace."""
-    return isinstance(input, torch.fx.Proxy)
+def recorded(layer: torch.nn.Module, input: Any, *args: Any, **keywords: Any) -> Any:
+    """The output of a call that failed because torch records it; None if torch does not record the call.
 
-
-def as_leaf(layer: torch.nn.Module, input: Any, *args: Any, **keywords: Any) -> Any:
-    """The call of a layer as one node of torch.fx.symbolic_trace, as the calls of torch's layers are."""
-    tracer = input.tracer
-    return tracer.create_proxy("call_module", tracer.path_of_module(layer), (input, *args), keywords)
+    torch.fx.symbolic_trace records the call as one node, as the calls of torch's layers. torch.onnx.export records the
+    operators of torch's layer: no operator of thnn is in the standard.
+    """
+    if isinstance(input, torch.fx.Proxy):
+        tracer: Any = input.tracer
+        return tracer.create_proxy("call_module", tracer.path_of_module(layer), (input, *args), keywords)
+    if in_onnx_export():
+        own: Any = getattr(layer, "_torch_forward", None)
+        return torch_forward(layer, input, *args, **keywords) if own is None else own(input)
+    return None
 
 
 def torch_forward(layer: torch.nn.Module, *args: Any, **keywords: Any) -> Any:
-    """The output of the layer of torch that a layer replaces, from operators that torch.onnx.export knows."""
+    """The output of the layer of torch that a layer replaces, which has the same name."""
     same: Any = copy.copy(layer)  # with the same parameters and buffers
-    same.__class__ = next(c for c in type(layer).__mro__ if c.__module__.startswith("torch.nn.modules."))
+    names = (c.__name__ for c in type(layer).__mro__ if c.__module__.startswith(("thnn.nn.", "torch.nn.")))
+    same.__class__ = next(getattr(torch.nn, name) for name in names if hasattr(torch.nn, name))
     return same.forward(*args, **keywords)
 
 

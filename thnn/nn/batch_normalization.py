@@ -13,9 +13,9 @@ from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._binding.extension import lib
 from thnn._functions.classes import function_classes
-from thnn._torch import BatchNormBase, in_onnx_export, in_transform, increment_version, traced_as
+from thnn._torch import BatchNormBase, in_transform, increment_version, traced_as
 from thnn.nn._errors import layer_error, wrong_count
-from thnn.nn._layer import as_leaf, is_symbolic, layer_forward, torch_forward
+from thnn.nn._layer import layer_forward, recorded, torch_forward
 from thnn.nn.functional import activation as F
 
 _ACTIVATIONS: Final = (None, "relu")
@@ -178,29 +178,29 @@ class _BatchNorm(BatchNormBase):
     def forward(self, input: Tensor) -> Tensor:
         try:
             self._check_input_dim(input)
-        except TypeError:
-            if is_symbolic(input):
-                return as_leaf(self, input)
+            try:
+                # Read directly, since five calls of nn.Module.__getattr__ cost as much as a small kernel.
+                parameters, buffers = self._parameters, self._buffers
+                weight, bias = parameters["weight"], parameters["bias"]
+                running_mean, running_var = buffers["running_mean"], buffers["running_var"]
+                batches = buffers["num_batches_tracked"]
+            except KeyError:  # parametrized, pruned or sharded layers store them elsewhere
+                weight, bias = self.weight, self.bias
+                running_mean, running_var = self.running_mean, self.running_var
+                batches = self.num_batches_tracked
+            if not self.training:
+                by_batch = running_mean is None and running_var is None
+                return self._compute(input, weight, bias, running_mean, running_var, by_batch, 0.0)
+            if running_mean is None or not self.track_running_stats or not self.update_statistics:
+                return self._compute(input, weight, bias, None, None, True, 0.0)
+            momentum: Any = self.momentum
+            if momentum is None or self.first_batch != "blend":
+                momentum = _statistics.weight_of_batch(momentum, self.first_batch, batches)
+            output = self._compute(input, weight, bias, running_mean, running_var, True, momentum)
+        except (TypeError, ValueError, NotImplementedError):
+            if (found := recorded(self, input)) is not None:
+                return found
             raise
-        try:
-            # Read directly, since five calls of nn.Module.__getattr__ cost as much as a small kernel.
-            parameters, buffers = self._parameters, self._buffers
-            weight, bias = parameters["weight"], parameters["bias"]
-            running_mean, running_var = buffers["running_mean"], buffers["running_var"]
-            batches = buffers["num_batches_tracked"]
-        except KeyError:  # parametrized, pruned or sharded layers store them elsewhere
-            weight, bias = self.weight, self.bias
-            running_mean, running_var = self.running_mean, self.running_var
-            batches = self.num_batches_tracked
-        if not self.training:
-            by_batch = running_mean is None and running_var is None
-            return self._compute(input, weight, bias, running_mean, running_var, by_batch, 0.0)
-        if running_mean is None or not self.track_running_stats or not self.update_statistics:
-            return self._compute(input, weight, bias, None, None, True, 0.0)
-        momentum: Any = self.momentum
-        if momentum is None or self.first_batch != "blend":
-            momentum = _statistics.weight_of_batch(momentum, self.first_batch, batches)
-        output = self._compute(input, weight, bias, running_mean, running_var, True, momentum)
         if batches is not None:
             _increment(batches)
         return output
@@ -236,8 +236,6 @@ class _BatchNorm(BatchNormBase):
                 apply, input, weight, bias, running_mean, running_var, self.eps, unbiased
             )
         except (TypeError, ValueError, NotImplementedError) as error:
-            if in_onnx_export():
-                return self._exported(input)
             if isinstance(error, ValueError) and input.shape[1] != self.num_features:
                 raise wrong_count(self, "channels", "num_features", self.num_features, input, 1) from None
             raise layer_error(self, error, {}) from None
@@ -245,8 +243,8 @@ class _BatchNorm(BatchNormBase):
         _statistics.update(running_var, variance, momentum)
         return output
 
-    def _exported(self, input: Tensor) -> Any:
-        """The output from operators that torch.onnx.export knows."""
+    def _torch_forward(self, input: Tensor) -> Any:
+        """`torch_forward`, with the activation that torch's layer lacks."""
         if self.training and (reason := self._options_beyond_torch()):
             raise NotImplementedError(
                 f"{type(self).__name__}: {reason}, which torch.onnx.export does not know"

@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn._torch import ConvBase, ConvTransposeBase, in_onnx_export
+from thnn._torch import ConvBase, ConvTransposeBase
 from thnn.nn._errors import layer_error, wrong_count
-from thnn.nn._layer import as_leaf, is_symbolic, torch_forward
+from thnn.nn._layer import recorded
 
 _convolution = function_classes["ConvolutionFunction"].apply
 _full_convolution = function_classes["FullConvolutionFunction"].apply
@@ -109,10 +109,8 @@ class _Convolution(ConvBase):
         try:
             return self._conv_forward(input, self.weight, self.bias)
         except (TypeError, ValueError, NotImplementedError) as error:
-            if is_symbolic(input):
-                return as_leaf(self, input)
-            if in_onnx_export():
-                return torch_forward(self, input)
+            if (output := recorded(self, input)) is not None:
+                return output
             raise _explained(self, input, error) from None
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -180,10 +178,8 @@ class _ConvTranspose(ConvTransposeBase):
         try:
             return self._transposed(input, self.weight, output_size)
         except (TypeError, ValueError, IndexError, NotImplementedError) as error:
-            if is_symbolic(input):
-                return as_leaf(self, input, output_size)
-            if in_onnx_export():
-                return torch_forward(self, input, output_size)
+            if (output := recorded(self, input, output_size)) is not None:
+                return output
             raise _explained(self, input, error) from None
 
     def _transposed(self, input: Tensor, weight: Tensor, output_size: Sequence[int] | None) -> Tensor:

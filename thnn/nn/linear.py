@@ -6,9 +6,8 @@ import torch
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn._torch import in_onnx_export
 from thnn.nn._errors import layer_error, wrong_count
-from thnn.nn._layer import torch_forward
+from thnn.nn._layer import recorded
 
 _linear = function_classes["LinearFunction"].apply
 
@@ -28,13 +27,17 @@ class Linear(torch.nn.Linear):
 
     def forward(self, input: Tensor) -> Tensor:
         try:
-            if not isinstance(input, Tensor) or input.dim() <= 2:
+            if not isinstance(input, Tensor):
+                raise TypeError(
+                    f"{type(self).__name__}: input: expected a tensor, got {type(input).__name__}"
+                )
+            if input.dim() <= 2:
                 return _linear(input, self.weight, self.bias)
             rows = _linear(input.flatten(0, -2), self.weight, self.bias)
             return rows.reshape(*input.shape[:-1], rows.shape[-1])
         except (TypeError, ValueError, NotImplementedError) as error:
-            if in_onnx_export():
-                return torch_forward(self, input)
+            if (output := recorded(self, input)) is not None:
+                return output
             features = self.weight.shape[-1]
             if isinstance(error, ValueError) and input.dim() and input.shape[-1] != features:
                 raise wrong_count(self, "features", "in_features", features, input, -1) from None
