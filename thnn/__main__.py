@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         help="run the functions of FILE.h under AddressSanitizer, or those on a GPU under compute-sanitizer,"
         " in a process of their own",
     )
-    command.set_defaults(run=_check)
+    command.set_defaults(run=_check, parser=command)
 
     command = commands.add_parser(
         "bench",
@@ -306,6 +306,8 @@ def _check(options: argparse.Namespace) -> int:
         if len(options.modules) > 1:
             print("check takes one header, or modules of thnn", file=sys.stderr)
             return 2
+        if options.sanitize:
+            _refuse_options(options, ("json", "device"), "with --sanitize")
         loaded = _load(options.modules[0])
         if loaded is None:
             return 1
@@ -327,8 +329,8 @@ def _check(options: argparse.Namespace) -> int:
         return _refuse_unknown(options.modules) or main(
             options.modules, as_json=options.json, registry=registry
         )
-    except (ValueError, RuntimeError) as error:  # RuntimeError: torch knows no such device
-        print(str(error).splitlines()[0], file=sys.stderr)
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 2
 
 
@@ -356,17 +358,22 @@ def _new(options: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Ends the program with an error for a given option that has no effect."""
+    for name in names:
+        if getattr(options, name) != options.parser.get_default(name):
+            option = "no-compile" if name == "compile" else name.replace("_", "-")
+            options.parser.error(f"--{option} has no effect {why}")
+
+
 def _refuse_unused_options(options: argparse.Namespace) -> None:
-    """Ends the program with an error for an option that has no effect on rows of a header or of another device."""
+    """Refuses options that have no effect on rows of a header or of another device."""
     on_cpu = options.device.partition(":")[0] == "cpu"
     if on_cpu and not options.pattern.endswith(".h"):
         return
     why = "with FILE.h" if on_cpu else f"with --device {options.device}"
     names = ["json", "plot", "markdown", "compile", "keep_freed_memory", *([] if on_cpu else ["threads"])]
-    for name in names:
-        if getattr(options, name) != options.parser.get_default(name):
-            option = "no-compile" if name == "compile" else name.replace("_", "-")
-            options.parser.error(f"--{option} has no effect {why}")
+    _refuse_options(options, names, why)
 
 
 def _bench(options: argparse.Namespace) -> int:

@@ -206,6 +206,17 @@ def test_sparse_and_quantized_tensors_are_refused() -> None:
         type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, torch.empty(0))
 
 
+def test_a_device_that_the_package_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        x = torch.empty(2, device="xpu")
+        for known, expected in ((("cpu",), "a CPU"), (("cpu", "cuda"), "a CPU or CUDA")):
+            monkeypatch.setattr("thnn._binding.arguments.device_types", lambda library, known=known: known)
+            with pytest.raises(TypeError, match=f"input: expected {expected} tensor, got one on xpu:0"):
+                type2backend["THNNBackend"].Tanh_updateOutput(0, x, x)
+
+
 def test_without_the_exchange_api() -> None:
     """Views filled by Python, for a torch without the DLPack C exchange API."""
     backend = type2backend["torch.FloatTensor"]

@@ -101,6 +101,10 @@ def test_forms_of_a_call_of_a_plain_function() -> None:
         (lambda: thnn.TanhFunction()(None), "input: expected a tensor, got None"),
         (lambda: thnn.BatchNormalizationFunction(torch.zeros(3)), "train is missing"),
         (lambda: thnn.LinearFunction()(leaf(2, 3), "w"), "weight: expected a tensor, got str"),
+        (
+            lambda: thnn.LSTMFusedFunction()(None, leaf(2, 4), None, None, leaf(2, 1)),
+            "input: expected a tensor",
+        ),
     ],
 )
 def test_wrong_calls(make: object, message: str) -> None:

@@ -136,6 +136,21 @@ def test_sanitize_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
     assert "calls under AddressSanitizer, no error" in capsys.readouterr().out
 
 
+def test_devices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    loaded = thnn.load(tmp_path / "Mine.h")
+    with pytest.raises(ValueError, match="device: expected cpu or cuda, got nonsense"):
+        loaded.check(device="nonsense")
+    with pytest.raises(ValueError, match="device: expected cpu with sanitize, got cuda"):
+        loaded.check(sanitize=True, device="cuda")
+    assert main(["check", str(tmp_path / "Mine.h"), "--device", "nonsense"]) == 1
+    assert "expected cpu or cuda, got nonsense" in capsys.readouterr().err
+    for option in (["--device", "cuda"], ["--json"]):
+        with pytest.raises(SystemExit):
+            main(["check", str(tmp_path / "Mine.h"), "--sanitize", *option])
+        assert f"{option[0]} has no effect with --sanitize" in capsys.readouterr().err
+
+
 def test_guard_page() -> None:
     """A tensor in guarded memory ends where reading one more element ends the process."""
     program = """

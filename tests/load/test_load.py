@@ -393,6 +393,8 @@ def test_open_library(write: Write, tmp_path: Path) -> None:
     header = write()
     path = thnn.build_library(header, tmp_path / "libcube.so", march="native")
     assert path == tmp_path / "libcube.so"
+    with pytest.raises(ValueError, match=r"output: there is no folder .*missing"):
+        thnn.build_library(header, tmp_path / "missing" / "libcube.so")
     opened = thnn.open_library(header, path, references={"Cube": cube})
     assert gradgradcheck(opened.CubeFunction(1.0), leaf(2))
     header.write_text(HEADER.replace("accreal gain", "double gain"))

@@ -204,6 +204,37 @@ def test_types(call: Callable[[], Any], message: str) -> None:
     assert str(error.value) == message
 
 
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: F.lp_pool2d(IMAGE, 0, 2),
+            ValueError,
+            "lp_pool2d: norm_type: expected a number other than 0, got 0",
+        ),
+        (
+            lambda: F.pad(IMAGE, (1, 1, 1, 1), "reflect", 3.0),
+            ValueError,
+            "pad: value: expected None or 0 for mode='reflect', got 3.0",
+        ),
+        *(
+            (
+                lambda last=last: F.embedding_bag(
+                    torch.arange(3), torch.rand(3, 2), torch.tensor([0, last]), include_last_offset=True
+                ),
+                IndexError,
+                f"embedding_bag: offsets: expected a last offset from 0 to 3, got {last}",
+            )
+            for last in (-1, 4)
+        ),
+    ],
+)
+def test_values(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as raised:
+        call()
+    assert str(raised.value) == message
+
+
 def test_functions_can_be_pickled_and_compiled() -> None:
     assert pickle.loads(pickle.dumps(F.relu)) is F.relu
     compiled = torch.compile(lambda x: F.softmax(F.relu(x), 1), fullgraph=True, backend="aot_eager")

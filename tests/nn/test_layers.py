@@ -321,6 +321,7 @@ ERRORS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], type[Exception], str]]
     ("MaxPool3d", (2, 2, 2), (torch.ones(1, 1, 4, 4, 4),), ValueError, "padding: "),
     ("AvgPool2d", (2,), (torch.ones(1, 4, 4, dtype=torch.float16),), TypeError, "input: "),
     ("AvgPool3d", (2, 0), (torch.ones(1, 4, 4, 4),), ValueError, "stride: "),
+    ("LPPool2d", (0, 2), (torch.ones(1, 4, 4),), ValueError, "norm_type: "),
     ("AdaptiveAvgPool2d", (0,), (torch.ones(1, 4, 4),), ValueError, "output_size: "),
     ("AdaptiveMaxPool1d", (-1,), (torch.ones(1, 4),), ValueError, "output_size: "),
     ("FractionalMaxPool2d", (3, 9), (torch.ones(1, 4, 4),), ValueError, ""),

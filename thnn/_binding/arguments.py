@@ -153,7 +153,7 @@ def check_tensors(
             has_no_memory and value.device.type == "cuda" and "cpu" in allowed and not flags & HOST
         ):
             raise TypeError(
-                where + f"expected a {' or '.join(allowed).upper()} tensor, got one on {value.device}"
+                where + f"expected a {' or '.join(map(str.upper, allowed))} tensor, got one on {value.device}"
             )
         if device is None:
             device, holder = value.device, argument.name

@@ -91,7 +91,9 @@ class LSTMFusedFunction(_RecurrentCell):
     def forward(
         ctx: Any, input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, cell: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        storage = torch.empty_like(input)
+        storage: Any = (
+            torch.empty_like(input) if isinstance(input, Tensor) else None
+        )  # the call reports the error
         output, outputCell, storage = LSTMFusedFunction._run(input, hidden, bias1, bias2, cell, storage)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(storage, cell, outputCell)

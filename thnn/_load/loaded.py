@@ -178,13 +178,16 @@ class LoadedModule:
         Checked are values, gradients by finite differences, layouts, meta tensors, overlapping memory, threads and
         wrong arguments of the named modules, or of all. `sanitize`: the functions run in a process of their own,
         compiled with AddressSanitizer and UndefinedBehaviorSanitizer and with tensors that end at a page without
-        access. `device`: cpu or cuda. Returns whether everything passed. Raises ValueError without a file of cases or
-        for an unknown module, and the errors of `on_device`.
+        access. `device`: cpu or, without `sanitize`, cuda. Returns whether everything passed. Raises ValueError without
+        a file of cases or for an unknown module, and the errors of `on_device`.
         """
         if unknown := [n for n in modules if n not in self.modules]:
             raise ValueError(f"{self!r} has no module {unknown[0]!r}")
         if sanitize:
             from thnn._load.sanitizing import check_sanitized
+
+            if device != "cpu":
+                raise ValueError(f"{self!r}: device: expected cpu with sanitize, got {device}")
 
             _existing(self.header, "header")
             if self._recipe is None:
@@ -263,6 +266,8 @@ def build_library(
     `march` is the instruction set, native or a portable one such as x86-64-v3. Raises like `load`.
     """
     target = Path(output).absolute()
+    if not target.parent.is_dir():
+        raise ValueError(f"thnn.build_library: output: there is no folder {target.parent}")
     while True:
         recipe, functions = _recipe(header, sources, None, extra_cflags, extra_ldflags, march)
         with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as work:

@@ -84,8 +84,8 @@ def main(options: argparse.Namespace) -> int:
             return 2
     try:
         registry = Installed(options.device)
-    except (ValueError, RuntimeError) as error:  # RuntimeError: torch knows no such device
-        print(str(error).splitlines()[0], file=sys.stderr)
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 2
     rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
     if registry.device.type != "cpu":

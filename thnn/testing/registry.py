@@ -33,11 +33,20 @@ class Registry(Protocol):
 
 def find_device(name: str) -> torch.device:
     """The device cpu, or cuda where there is a GPU. Raises ValueError for another one."""
-    device = torch.device(name)
-    if device.type not in ("cpu", "cuda"):
-        raise ValueError(f"device: expected cpu or cuda, got {name}")
+    device = _device(name)
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ValueError("device: expected cpu, got cuda: torch finds no GPU")
+    return device
+
+
+def _device(name: str) -> torch.device:
+    expected = f"device: expected cpu or cuda, got {name}"
+    try:
+        device = torch.device(name)
+    except RuntimeError:  # torch knows no such device
+        raise ValueError(expected) from None
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(expected)
     return device
 
 
@@ -60,7 +69,7 @@ class Installed:
     """
 
     def __init__(self, device: str = "cpu") -> None:
-        if torch.device(device).type == "cuda":
+        if _device(device).type == "cuda":
             from thnn._binding.device import device_types
 
             if "cuda" not in device_types():

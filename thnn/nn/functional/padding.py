@@ -36,6 +36,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     function = _PADDINGS.get((mode, len(pad) // 2))
     if function is None:
         return F.pad(input, [*pad], mode, value)
+    if value:
+        raise ValueError(f"value: expected None or 0 for mode={mode!r}, got {value}")
     dims = len(pad) // 2
     if input.dim() not in (dims + 1, dims + 2):
         raise ValueError(

@@ -380,6 +380,8 @@ def fractional_max_pool3d(
 def _lp_pool(
     dims: int, input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None, ceil_mode: bool
 ) -> Tensor:
+    if norm_type == 0:
+        raise ValueError(f"norm_type: expected a number other than 0, got {norm_type}")
     if math.isinf(norm_type):
         sign = 1 if norm_type > 0 else -1
         largest: Tensor = _MAXIMA[dims](sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)

@@ -1,8 +1,8 @@
 """Embeddings: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
 Indices are int64 or int32, tables float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for
-other types, IndexError for a row that the table does not have, ValueError for wrong sizes and settings. torch computes
-sparse gradients (`sparse`).
+other types, IndexError for a row that the table does not have and for an offset outside of the input, ValueError for
+wrong sizes and settings. torch computes sparse gradients (`sparse`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from thnn._binding.backend import type2backend
 from thnn._functions.classes import function_classes
+from thnn._torch import in_transform
 
 _lookup = function_classes["LookupTableFunction"].apply
 _lookup_bag = function_classes["LookupTableBagFunction"].apply
@@ -109,7 +110,10 @@ def embedding_bag(
     if include_last_offset and offsets is not None:
         if not offsets.numel():
             raise ValueError("offsets: expected at least the last offset, got none")
-        input, offsets = input[: int(offsets[-1])], offsets[:-1]
+        last = int(offsets[-1])
+        if not (torch.compiler.is_compiling() or in_transform()) and not 0 <= last <= len(input):
+            raise IndexError(f"offsets: expected a last offset from 0 to {len(input)}, got {last}")
+        input, offsets = input[:last], offsets[:-1]
     row = _row(padding_idx, weight)
     input = _int64(input)
     offsets = None if offsets is None else _int64(offsets, "offsets")
