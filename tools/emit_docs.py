@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from thnn._functions.documentation import describe, summary
+from thnn._functions.documentation import REAL, describe, summary
 from thnn._header import Argument, Function, Module, group_modules
 
 BANNER = "<!-- Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. -->\n"
@@ -47,7 +47,7 @@ def _rules(header: str) -> str:
 
 
 def _page(family: str, modules: Sequence[Module]) -> Iterator[str]:
-    yield BANNER + f"\n# {_title(family)}\n"
+    yield BANNER + f"\n# {_title(family)}\n\nThe element type {REAL}\n"
     for module in modules:
         yield f"\n## {module.name}\n"
         forward = module.forward

@@ -13,6 +13,10 @@ OPTIONS: Mapping[str, str] = {
 }
 
 
+#: The element types of tensors that `describe` calls real.
+REAL = "real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call."
+
+
 def docstring(
     module: Module, inputs: Sequence[str], scalars: Sequence[str], options: Sequence[str] = ()
 ) -> str:
@@ -33,6 +37,7 @@ def docstring(
     named = [a for a in forward.arguments if a.name in (*inputs, *scalars)]
     lines += ["    " + describe(argument) for argument in named]
     lines += ["    " + OPTIONS[option] for option in options]
+    lines += ["", REAL]
     for function in module.backwards:
         if function.doc:
             lines += ["", function.doc.strip()]
@@ -47,7 +52,7 @@ def summary(module: Module) -> str:
 
 
 _PYTHON_TYPES = {
-    "THTensor*": "Tensor (float32 or float64)",
+    "THTensor*": "Tensor (real)",
     "THAccrealTensor*": "Tensor (float64)",
     "THIndexTensor*": "Tensor (int64)",
     "THIntegerTensor*": "Tensor (int32)",
@@ -63,6 +68,8 @@ _PYTHON_TYPES = {
 def describe(argument: Argument) -> str:
     """Name, type, default and meaning of an argument, as one line."""
     kind = _PYTHON_TYPES.get(argument.type, "float")
+    if argument.is_mixed:
+        kind = "Tensor (real, or float32 where real is float16 or bfloat16)"
     optional = " or None" if argument.is_optional else ""
     default = f", default {argument.default}" if argument.default is not None else ""
     doc = f": {argument.doc}" if argument.doc else ""

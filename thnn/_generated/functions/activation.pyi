@@ -17,10 +17,12 @@ class ThresholdFunction(FunctionBase):
         ThresholdFunction.apply(input, threshold, val, inplace)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        input: Tensor (real): input, any shape; overwritten if inplace
         threshold: float: values above it are kept
         val: float: replaces the other values
         inplace: bool, default False: write the result into input
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Threshold by its input: 0 where input <= threshold, else gradOutput.
     """
@@ -38,9 +40,11 @@ class LeakyReLUFunction(FunctionBase):
         LeakyReLUFunction.apply(input, negval, inplace)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        input: Tensor (real): input, any shape; overwritten if inplace
         negval: float: slope where input is not positive
         inplace: bool, default False: write the result into input
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of LeakyReLU by its input: gradOutput where input > 0, else negval * gradOutput.
     """
@@ -57,7 +61,9 @@ class SigmoidFunction(FunctionBase):
         SigmoidFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Sigmoid by its input: gradOutput * output * (1 - output).
     """
@@ -74,7 +80,9 @@ class TanhFunction(FunctionBase):
         TanhFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Tanh by its input: gradOutput * (1 - output^2).
     """
@@ -94,7 +102,9 @@ class SoftMaxFunction(FunctionBase):
         SoftMaxFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64): input (C), (N, C), (C, H, W) or (N, C, H, W)
+        input: Tensor (real): input (C), (N, C), (C, H, W) or (N, C, H, W)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SoftMax by its input: output * (gradOutput - sum over channels of gradOutput * output).
     """
@@ -114,7 +124,9 @@ class LogSoftMaxFunction(FunctionBase):
         LogSoftMaxFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64): input (C), (N, C), (C, H, W) or (N, C, H, W)
+        input: Tensor (real): input (C), (N, C), (C, H, W) or (N, C, H, W)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of LogSoftMax by its input: gradOutput - exp(output) * sum over channels of gradOutput.
     """
@@ -131,7 +143,9 @@ class AbsFunction(FunctionBase):
         AbsFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Abs by its input: -gradOutput where input < 0, else gradOutput.
     """
@@ -148,8 +162,10 @@ class SqrtFunction(FunctionBase):
         SqrtFunction.apply(input, eps)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
         eps: float, default 0.0: unused
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Sqrt by its input: gradOutput / (2 * output), and 0 where output is 0.
     """
@@ -166,7 +182,9 @@ class SquareFunction(FunctionBase):
         SquareFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Square by its input: 2 * input * gradOutput.
     """
@@ -184,10 +202,12 @@ class HardTanhFunction(FunctionBase):
         HardTanhFunction.apply(input, min_val, max_val, inplace)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        input: Tensor (real): input, any shape; overwritten if inplace
         min_val: float, default -1.0: least value of output
         max_val: float, default 1.0: largest value of output
         inplace: bool, default False: write the result into input
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of HardTanh by its input: gradOutput between the limits, 0 at the limits and beyond.
     """
@@ -205,8 +225,10 @@ class HardShrinkFunction(FunctionBase):
         HardShrinkFunction.apply(input, lambda)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
         lambda: float, default 0.5: limit of the values that become 0
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of HardShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput.
     """
@@ -224,8 +246,10 @@ class SoftShrinkFunction(FunctionBase):
         SoftShrinkFunction.apply(input, lambda)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
         lambda: float, default 0.5: distance by which values move towards 0
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SoftShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput.
     """
@@ -243,9 +267,11 @@ class ELUFunction(FunctionBase):
         ELUFunction.apply(input, alpha, inplace)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        input: Tensor (real): input, any shape; overwritten if inplace
         alpha: float, default 1.0: output tends to -alpha for negative inputs
         inplace: bool, default False: write the result into input
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of ELU by its input: gradOutput where output > 0, else gradOutput * (output + alpha).
     Errors: ValueError if alpha < 0, where the sign of output does not tell that of input.
@@ -264,9 +290,11 @@ class SoftPlusFunction(FunctionBase):
         SoftPlusFunction.apply(input, beta, threshold)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
         beta: float, default 1.0: steepness
         threshold: float, default 20.0: output is input where beta * input is above it
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
     output)).
@@ -284,7 +312,9 @@ class LogSigmoidFunction(FunctionBase):
         LogSigmoidFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of LogSigmoid by its input: gradOutput / (1 + exp(input)).
     """
@@ -304,9 +334,11 @@ class PReLUFunction(FunctionBase):
         PReLUFunction.apply(input, weight, nOutputPlane)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, ...) or (C); any shape for a shared slope
-        weight: Tensor (float32 or float64): slopes (C), or one element
+        input: Tensor (real): input (N, C, ...) or (C); any shape for a shared slope
+        weight: Tensor (real): slopes (C), or one element
         nOutputPlane: int, default 0: C, or 0 for a shared slope
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of PReLU by its input: gradOutput where input > 0, else weight * gradOutput.
 
@@ -329,8 +361,10 @@ class GatedLinearFunction(FunctionBase):
         GatedLinearFunction.apply(input, dim)
 
     Arguments:
-        input: Tensor (float32 or float64): input, an even size along dim
+        input: Tensor (real): input, an even size along dim
         dim: int: dimension of the halves, from 0
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of GatedLinear by its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
     second, s = sigmoid(b).
@@ -353,12 +387,14 @@ class RReLUFunction(FunctionBase):
         RReLUFunction.apply(input, lower, upper, train, inplace)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        input: Tensor (real): input, any shape; overwritten if inplace
         lower: float, default 0.125: least slope
         upper: float, default 0.3333333333333333: largest slope
         train: bool, default False: random slopes
         inplace: bool, default False: write the result into input
         generator: torch.Generator or None, default None: torch's default generator
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of RReLU by its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
     input > 0 and gradOutput * (lower + upper) / 2 elsewhere.

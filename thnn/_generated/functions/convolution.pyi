@@ -22,15 +22,17 @@ class SpatialConvolutionMMFunction(FunctionBase):
         SpatialConvolutionMMFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
-        weight: Tensor (float32 or float64): filters (O, I, kH, kW) or (O, I*kH*kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (real): filters (O, I, kH, kW) or (O, I*kH*kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
         dH: int: stride along the height
         padW: int: zeros added left and right
         padH: int: zeros added above and below
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters.
 
@@ -59,13 +61,15 @@ class TemporalConvolutionFunction(FunctionBase):
         TemporalConvolutionFunction.apply(input, weight, bias, kW, dW, inputFrameSize, outputFrameSize)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, T, inputFrameSize) or (T, inputFrameSize)
-        weight: Tensor (float32 or float64): filters (outputFrameSize, kW*inputFrameSize)
-        bias: Tensor (float32 or float64): one value per output feature (outputFrameSize)
+        input: Tensor (real): input (N, T, inputFrameSize) or (T, inputFrameSize)
+        weight: Tensor (real): filters (outputFrameSize, kW*inputFrameSize)
+        bias: Tensor (real): one value per output feature (outputFrameSize)
         kW: int: kernel length
         dW: int: stride
         inputFrameSize: int: features of a frame of input
         outputFrameSize: int: features of a frame of output
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of TemporalConvolution by its input: gradOutput * weight, summed over the outputs that read each frame.
 
@@ -94,13 +98,15 @@ class TemporalRowConvolutionFunction(FunctionBase):
         TemporalRowConvolutionFunction.apply(input, weight, bias, kW, dW, padW, featFirst)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, F, T) or (F, T), or with time first
-        weight: Tensor (float32 or float64): filters (F, 1, kW)
-        bias: Tensor (float32 or float64) or None: one value per feature (F)
+        input: Tensor (real): input (N, F, T) or (F, T), or with time first
+        weight: Tensor (real): filters (F, 1, kW)
+        bias: Tensor (real) or None: one value per feature (F)
         kW: int: kernel length
         dW: int: stride
         padW: int: zeros added before and after
         featFirst: bool: features before time
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of TemporalRowConvolution by its input: every feature of gradOutput correlated with its flipped filter.
 
@@ -129,9 +135,9 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
         SpatialDilatedConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, dilationW, dilationH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
-        weight: Tensor (float32 or float64): filters (O, I, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (real): filters (O, I, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -140,6 +146,8 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
         padH: int: zeros added above and below
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters.
 
@@ -171,9 +179,9 @@ class SpatialFullConvolutionFunction(FunctionBase):
         SpatialFullConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, adjW, adjH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
-        weight: Tensor (float32 or float64): filters (I, O, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (real): filters (I, O, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -182,6 +190,8 @@ class SpatialFullConvolutionFunction(FunctionBase):
         padH: int: output rows cropped above and below
         adjW: int: columns added to the output at the right
         adjH: int: rows added to the output at the bottom
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialFullConvolution by its input: the convolution of gradOutput with weight.
 
@@ -211,9 +221,9 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
         SpatialFullDilatedConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
-        weight: Tensor (float32 or float64): filters (I, O, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (real): filters (I, O, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -224,6 +234,8 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
         dilationH: int: distance between kernel elements along the height
         adjW: int: columns added to the output at the right
         adjH: int: rows added to the output at the bottom
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
 
@@ -253,15 +265,17 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
         SpatialDepthWiseConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
-        weight: Tensor (float32 or float64): filters (M, I, kH, kW) or (M, I*kH*kW)
-        bias: Tensor (float32 or float64) or None: one value per filter (M, I)
+        input: Tensor (real): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (real): filters (M, I, kH, kW) or (M, I*kH*kW)
+        bias: Tensor (real) or None: one value per filter (M, I)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
         dH: int: stride along the height
         padW: int: zeros added left and right
         padH: int: zeros added above and below
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter,
     and the M results of an input channel summed.
@@ -293,15 +307,17 @@ class VolumetricConvolutionFunction(FunctionBase):
         VolumetricConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
-        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (real): filters (O, I, kT, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         dT: int: stride along the time
         dW: int: stride along the width
         dH: int: stride along the height
         pT: int: zeros added before and after
         pW: int: zeros added left and right
         pH: int: zeros added above and below
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricConvolution by its input: gradOutput correlated with the flipped filters.
 
@@ -332,9 +348,9 @@ class VolumetricConvolutionMMFunction(FunctionBase):
         VolumetricConvolutionMMFunction.apply(input, weight, bias, kT, kW, kH, dT, dW, dH, pT, pW, pH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
-        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (real): filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         kT: int: kernel depth (time)
         kW: int: kernel width
         kH: int: kernel height
@@ -344,6 +360,8 @@ class VolumetricConvolutionMMFunction(FunctionBase):
         pT: int: zeros added before and after
         pW: int: zeros added left and right
         pH: int: zeros added above and below
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricConvolutionMM by its input: gradOutput correlated with the flipped filters.
 
@@ -373,9 +391,9 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
         VolumetricDilatedConvolutionFunction.apply(input, weight, bias, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
-        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (real): filters (O, I, kT, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         kT: int: kernel depth (time)
         kW: int: kernel width
         kH: int: kernel height
@@ -388,6 +406,8 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
         dilationT: int: distance between kernel elements along the time
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters.
 
@@ -418,9 +438,9 @@ class VolumetricFullConvolutionFunction(FunctionBase):
         VolumetricFullConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH, aT, aW, aH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
-        weight: Tensor (float32 or float64): filters (I, O, kT, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (real): filters (I, O, kT, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         dT: int: stride along the time
         dW: int: stride along the width
         dH: int: stride along the height
@@ -430,6 +450,8 @@ class VolumetricFullConvolutionFunction(FunctionBase):
         aT: int: frames added to the output at its end
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight.
 
@@ -460,9 +482,9 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
         VolumetricFullDilatedConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
-        weight: Tensor (float32 or float64): filters (I, O, kT, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (real): filters (I, O, kT, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         dT: int: stride along the time
         dW: int: stride along the width
         dH: int: stride along the height
@@ -475,6 +497,8 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
         aT: int: frames added to the output at its end
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
 
@@ -510,9 +534,9 @@ class ConvolutionFunction(FunctionBase):
         ConvolutionFunction.apply(input, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
-        weight: Tensor (float32 or float64): filters (O, I/groups, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (real): filters (O, I/groups, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         dT: int: stride along the depth; 1 if there is no depth
         dW: int: stride along the width
         dH: int: stride along the height; 1 if there is no height
@@ -523,6 +547,8 @@ class ConvolutionFunction(FunctionBase):
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height; 1 if there is no height
         groups: int: number of groups of the input and output channels
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Convolution by its input: gradOutput correlated with the flipped filters.
 
@@ -553,9 +579,9 @@ class FullConvolutionFunction(FunctionBase):
         FullConvolutionFunction.apply(input, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
-        weight: Tensor (float32 or float64): filters (I, O/groups, kH, kW)
-        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        input: Tensor (real): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (real): filters (I, O/groups, kH, kW)
+        bias: Tensor (real) or None: one value per output channel (O)
         dT: int: stride along the depth; 1 if there is no depth
         dW: int: stride along the width
         dH: int: stride along the height; 1 if there is no height
@@ -569,6 +595,8 @@ class FullConvolutionFunction(FunctionBase):
         adjW: int: columns added to the output at the right
         adjH: int: rows added to the output at the bottom; 0 if there is no height
         groups: int: number of groups of the input and output channels
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of FullConvolution by its input: gradOutput correlated with the filters.
 
@@ -597,9 +625,9 @@ class SpatialConvolutionLocalFunction(FunctionBase):
         SpatialConvolutionLocalFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
-        weight: Tensor (float32 or float64): filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
-        bias: Tensor (float32 or float64): one value per output element (O, oH, oW)
+        input: Tensor (real): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (real): filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
+        bias: Tensor (real): one value per output element (O, oH, oW)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -610,6 +638,8 @@ class SpatialConvolutionLocalFunction(FunctionBase):
         inputHeight: int: height of the input
         outputWidth: int: width of the output
         outputHeight: int: height of the output
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added to
     its patch.
@@ -644,14 +674,16 @@ class SpatialConvolutionMapFunction(FunctionBase):
         SpatialConvolutionMapFunction.apply(input, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
-        weight: Tensor (float32 or float64): kernels (K, kH, kW)
-        bias: Tensor (float32 or float64): one value per output channel (nOutputPlane)
-        connTable: Tensor (float32 or float64): connection table (K, 2): input channel, output channel
+        input: Tensor (real): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
+        weight: Tensor (real): kernels (K, kH, kW)
+        bias: Tensor (real): one value per output channel (nOutputPlane)
+        connTable: Tensor (real): connection table (K, 2): input channel, output channel
         nInputPlane: int: channels of the input
         nOutputPlane: int: channels of the output
         dW: int: stride along the width
         dH: int: stride along the height
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added to
     each window. Elements outside every window get 0. bias is not used.
@@ -683,14 +715,16 @@ class SpatialFullConvolutionMapFunction(FunctionBase):
         SpatialFullConvolutionMapFunction.apply(input, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
-        weight: Tensor (float32 or float64): kernels (K, kH, kW)
-        bias: Tensor (float32 or float64): one value per output channel (nOutputPlane)
-        connTable: Tensor (float32 or float64): connection table (K, 2): input channel, output channel
+        input: Tensor (real): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
+        weight: Tensor (real): kernels (K, kH, kW)
+        bias: Tensor (real): one value per output channel (nOutputPlane)
+        connTable: Tensor (real): connection table (K, 2): input channel, output channel
         nInputPlane: int: channels of the input
         nOutputPlane: int: channels of the output
         dW: int: stride along the width
         dH: int: stride along the height
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernel of each connection. bias
     is not used.

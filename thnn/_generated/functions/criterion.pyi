@@ -21,11 +21,13 @@ class ClassNLLCriterionFunction(Criterion):
         ClassNLLCriterionFunction.apply(input, target, weights, sizeAverage, ignore_index)
 
     Arguments:
-        input: Tensor (float32 or float64): log-probabilities (N, C) or (C)
+        input: Tensor (real): log-probabilities (N, C) or (C)
         target: Tensor (int64): classes (N) or (1)
         sizeAverage: bool, default True: divide by total_weight
-        weights: Tensor (float32 or float64) or None: one value per class (C)
+        weights: Tensor (real) or None: one value per class (C)
         ignore_index: int, default -100: targets of this value are ignored
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
     (for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not
@@ -47,9 +49,11 @@ class MSECriterionFunction(Criterion):
         MSECriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): with as many elements as input
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of MSECriterion by its input: 2 * (input - target), divided by the number of elements if sizeAverage.
     """
@@ -71,9 +75,11 @@ class SmoothL1CriterionFunction(Criterion):
         SmoothL1CriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): with as many elements as input
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if
     sizeAverage.
@@ -96,10 +102,12 @@ class BCECriterionFunction(Criterion):
         BCECriterionFunction.apply(input, target, weights, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): with as many elements as input
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
-        weights: Tensor (float32 or float64) or None: factor of each element, as many as input has
+        weights: Tensor (real) or None: factor of each element, as many as input has
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by
     the number of elements if sizeAverage.
@@ -120,9 +128,11 @@ class AbsCriterionFunction(Criterion):
         AbsCriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): with as many elements as input
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if
     sizeAverage.
@@ -144,9 +154,11 @@ class DistKLDivCriterionFunction(Criterion):
         DistKLDivCriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64): log-probabilities, any shape
-        target: Tensor (float32 or float64): probabilities, as many as input has
+        input: Tensor (real): log-probabilities, any shape
+        target: Tensor (real): probabilities, as many as input has
         sizeAverage: bool, default True: divide by the number of elements
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of DistKLDivCriterion by its input: -target where target > 0, else 0, divided by the number of elements if
     sizeAverage.
@@ -164,7 +176,9 @@ class L1CostFunction(Criterion):
         L1CostFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of L1Cost by its input: the sign of input, 0 for 0.
     """
@@ -185,10 +199,12 @@ class MarginCriterionFunction(Criterion):
         MarginCriterionFunction.apply(input, target, sizeAverage, margin)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): -1 or 1, as many as input has
+        input: Tensor (real): input, any shape
+        target: Tensor (real): -1 or 1, as many as input has
         sizeAverage: bool, default True: divide by the number of elements
         margin: float, default 1.0: products above it cost nothing
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of MarginCriterion by its input: -target where input * target < margin, else 0, divided by the number of
     elements if sizeAverage.
@@ -210,9 +226,11 @@ class SoftMarginCriterionFunction(Criterion):
         SoftMarginCriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): -1 or 1, as many as input has
+        input: Tensor (real): input, any shape
+        target: Tensor (real): -1 or 1, as many as input has
         sizeAverage: bool, default True: divide by the number of elements
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SoftMarginCriterion by its input: -target / (1 + exp(input * target)), divided by the number of
     elements if sizeAverage.
@@ -236,11 +254,13 @@ class SpatialClassNLLCriterionFunction(Criterion):
         SpatialClassNLLCriterionFunction.apply(input, target, weights, sizeAverage, ignore_index)
 
     Arguments:
-        input: Tensor (float32 or float64): log-probabilities (N, C, H, W)
+        input: Tensor (real): log-probabilities (N, C, H, W)
         target: Tensor (int64): classes (N, H, W)
         sizeAverage: bool, default True: divide by total_weight
-        weights: Tensor (float32 or float64) or None: one per class (C)
+        weights: Tensor (real) or None: one per class (C)
         ignore_index: int, default -100: targets of this value are ignored
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if
     sizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0.
@@ -264,12 +284,14 @@ class MultiMarginCriterionFunction(Criterion):
         MultiMarginCriterionFunction.apply(input, target, weights, sizeAverage, p, margin)
 
     Arguments:
-        input: Tensor (float32 or float64): scores (N, C) or (C)
+        input: Tensor (real): scores (N, C) or (C)
         target: Tensor (int64): classes (N) or (1)
         sizeAverage: bool, default True: divide by N
         p: int, default 1: exponent, 1 or 2
-        weights: Tensor (float32 or float64) or None: one per class (C)
+        weights: Tensor (real) or None: one per class (C)
         margin: float, default 1.0: least difference that costs nothing
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of MultiMarginCriterion by its input: with z = margin - input[n,t] + input[n,j] and the slope k =
     weights[t] * p * z^(p-1) / C where z > 0, else 0, it is k for every class j != t and minus the sum of these for t,
@@ -295,9 +317,11 @@ class MultiLabelMarginCriterionFunction(Criterion):
         MultiLabelMarginCriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64): scores (N, C) or (C)
+        input: Tensor (real): scores (N, C) or (C)
         target: Tensor (int64): sized as input: classes, then -1
         sizeAverage: bool, default True: divide by N
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of MultiLabelMarginCriterion by its input: every positive term adds 1 / C for its j and subtracts it for
     its t, divided by N if sizeAverage.

@@ -17,9 +17,11 @@ class LinearFunction(FunctionBase):
         LinearFunction.apply(input, weight, bias)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, I) or (I)
-        weight: Tensor (float32 or float64): matrix (O, I)
-        bias: Tensor (float32 or float64) or None: vector (O)
+        input: Tensor (real): input (N, I) or (I)
+        weight: Tensor (real): matrix (O, I)
+        bias: Tensor (real) or None: vector (O)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Linear by its input: gradInput = gradOutput * weight.
 

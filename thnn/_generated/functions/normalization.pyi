@@ -30,14 +30,16 @@ class BatchNormalizationFunction(FunctionBase):
         BatchNormalizationFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, ...)
-        weight: Tensor (float32 or float64) or None: scale (C), 1 where None
-        bias: Tensor (float32 or float64) or None: shift (C), 0 where None
-        running_mean: Tensor (float32 or float64) or None: running mean (C), None to keep none
-        running_var: Tensor (float32 or float64) or None: running variance (C), None to keep none
+        input: Tensor (real): input (N, C, ...)
+        weight: Tensor (real, or float32 where real is float16 or bfloat16) or None: scale (C), 1 where None
+        bias: Tensor (real, or float32 where real is float16 or bfloat16) or None: shift (C), 0 where None
+        running_mean: Tensor (real, or float32 where real is float16 or bfloat16) or None: running mean (C), None to keep none
+        running_var: Tensor (real, or float32 where real is float16 or bfloat16) or None: running variance (C), None to keep none
         train: bool: training: statistics of the batch; evaluation: running statistics
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse
     deviation and xc = input - mean (saved in training, running in evaluation):
@@ -64,14 +66,16 @@ class BatchNormalizationReLUFunction(FunctionBase):
         BatchNormalizationReLUFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, ...)
-        weight: Tensor (float32 or float64) or None: scale (C), 1 where None
-        bias: Tensor (float32 or float64) or None: shift (C), 0 where None
-        running_mean: Tensor (float32 or float64) or None: running mean (C), None to keep none
-        running_var: Tensor (float32 or float64) or None: running variance (C), None to keep none
+        input: Tensor (real): input (N, C, ...)
+        weight: Tensor (real, or float32 where real is float16 or bfloat16) or None: scale (C), 1 where None
+        bias: Tensor (real, or float32 where real is float16 or bfloat16) or None: shift (C), 0 where None
+        running_mean: Tensor (real, or float32 where real is float16 or bfloat16) or None: running mean (C), None to keep none
+        running_var: Tensor (real, or float32 where real is float16 or bfloat16) or None: running variance (C), None to keep none
         train: bool: training: statistics of the batch; evaluation: running statistics
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
     above 0 (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
@@ -98,11 +102,13 @@ class SpatialCrossMapLRNFunction(FunctionBase):
         SpatialCrossMapLRNFunction.apply(input, size, alpha, beta, k)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         size: int: channels of a window
         alpha: float, default 0.0001: factor of the mean of the window's squares
         beta: float, default 0.75: exponent
         k: float, default 1.0: constant term of scales
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
     - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales

@@ -19,9 +19,11 @@ class TemporalReplicationPaddingFunction(FunctionBase):
         TemporalReplicationPaddingFunction.apply(input, pad_l, pad_r)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, W) or (C, W)
+        input: Tensor (real): input (N, C, W) or (C, W)
         pad_l: int: elements added left; negative: cropped
         pad_r: int: elements added right
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of TemporalReplicationPadding by its input: every element of gradOutput is added at the
     element of input from which its element of output was copied.
@@ -46,9 +48,11 @@ class TemporalReflectionPaddingFunction(FunctionBase):
         TemporalReflectionPaddingFunction.apply(input, pad_l, pad_r)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, W) or (C, W)
+        input: Tensor (real): input (N, C, W) or (C, W)
         pad_l: int: elements added left; negative: cropped
         pad_r: int: elements added right
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of TemporalReflectionPadding by its input: every element of gradOutput is added at the
     element of input from which its element of output was copied.
@@ -71,11 +75,13 @@ class SpatialReplicationPaddingFunction(FunctionBase):
         SpatialReplicationPaddingFunction.apply(input, pad_l, pad_r, pad_t, pad_b)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         pad_l: int: elements added left; negative: cropped
         pad_r: int: elements added right
         pad_t: int: rows added above
         pad_b: int: rows added below
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialReplicationPadding by its input: every element of gradOutput is added at the
     element of input from which its element of output was copied.
@@ -100,11 +106,13 @@ class SpatialReflectionPaddingFunction(FunctionBase):
         SpatialReflectionPaddingFunction.apply(input, pad_l, pad_r, pad_t, pad_b)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         pad_l: int: elements added left; negative: cropped
         pad_r: int: elements added right
         pad_t: int: rows added above
         pad_b: int: rows added below
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialReflectionPadding by its input: every element of gradOutput is added at the
     element of input from which its element of output was copied.
@@ -127,13 +135,15 @@ class VolumetricReplicationPaddingFunction(FunctionBase):
         VolumetricReplicationPaddingFunction.apply(input, pleft, pright, ptop, pbottom, pfront, pback)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W) or (C, T, H, W)
+        input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         pleft: int: columns added left; negative: cropped
         pright: int: columns added right
         ptop: int: rows added above
         pbottom: int: rows added below
         pfront: int: slices added in front
         pback: int: slices added behind
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricReplicationPadding by its input: every element of gradOutput is added at the
     element of input from which its element of output was copied.

@@ -21,12 +21,14 @@ class TemporalSubSamplingFunction(FunctionBase):
         TemporalSubSamplingFunction.apply(input, weight, bias, kW, dW, inputFrameSize)
 
     Arguments:
-        input: Tensor (float32 or float64): input (T, inputFrameSize)
-        weight: Tensor (float32 or float64): factor of each feature (inputFrameSize)
-        bias: Tensor (float32 or float64): added to each feature (inputFrameSize)
+        input: Tensor (real): input (T, inputFrameSize)
+        weight: Tensor (real): factor of each feature (inputFrameSize)
+        bias: Tensor (real): added to each feature (inputFrameSize)
         kW: int: kernel length
         dW: int: stride
         inputFrameSize: int: features of the input
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of TemporalSubSampling by its input: weight * gradOutput is added to its window. Frames outside
     every window get 0.
@@ -54,13 +56,15 @@ class SpatialSubSamplingFunction(FunctionBase):
         SpatialSubSamplingFunction.apply(input, weight, bias, kW, kH, dW, dH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
-        weight: Tensor (float32 or float64): factor of each channel (C)
-        bias: Tensor (float32 or float64): added to each channel (C)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
+        weight: Tensor (real): factor of each channel (C)
+        bias: Tensor (real): added to each channel (C)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
         dH: int: stride along the height
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialSubSampling by its input: weight * gradOutput is added to its window. Elements outside every
     window get 0.
@@ -91,7 +95,7 @@ class SpatialMaxPoolingFunction(FunctionBase):
         SpatialMaxPoolingFunction.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -100,6 +104,8 @@ class SpatialMaxPoolingFunction(FunctionBase):
         padH: int: padding above and below
         ceil_mode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index outside its plane.
@@ -125,7 +131,7 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
         SpatialDilatedMaxPoolingFunction.apply(input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -136,6 +142,8 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
         dilationH: int: distance of kernel elements along the height
         ceil_mode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index outside its plane.
@@ -159,10 +167,12 @@ class TemporalMaxPoolingFunction(FunctionBase):
         TemporalMaxPoolingFunction.apply(input, kW, dW)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, T, C) or (T, C)
+        input: Tensor (real): input (N, T, C) or (T, C)
         kW: int: kernel width
         dW: int: stride
         return_indices: bool, default False: return (output, indices)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of TemporalMaxPooling by its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside the window.
@@ -190,7 +200,7 @@ class VolumetricMaxPoolingFunction(FunctionBase):
         VolumetricMaxPoolingFunction.apply(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceilMode)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W) or (C, T, H, W)
+        input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         kT: int: kernel depth
         kW: int: kernel width
         kH: int: kernel height
@@ -202,6 +212,8 @@ class VolumetricMaxPoolingFunction(FunctionBase):
         pH: int: padding above and below
         ceilMode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index that is no element of its window.
@@ -229,7 +241,7 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
         VolumetricDilatedMaxPoolingFunction.apply(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceilMode)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W) or (C, T, H, W)
+        input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         kT: int: kernel depth
         kW: int: kernel width
         kH: int: kernel height
@@ -244,6 +256,8 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
         dilationH: int: distance of kernel elements along the height
         ceilMode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index that is no element of its window.
@@ -267,7 +281,7 @@ class SpatialAveragePoolingFunction(FunctionBase):
         SpatialAveragePoolingFunction.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -276,6 +290,8 @@ class SpatialAveragePoolingFunction(FunctionBase):
         padH: int: zeros added above and below
         ceil_mode: bool, default False: round output sizes up
         count_include_pad: bool, default True: count padding in the divisor
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialAveragePooling by its input: each gradOutput, divided by its divisor, is added to
     its window.
@@ -298,7 +314,7 @@ class VolumetricAveragePoolingFunction(FunctionBase):
         VolumetricAveragePoolingFunction.apply(input, kT, kW, kH, dT, dW, dH, padT, padW, padH, ceil_mode, count_include_pad)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W) or (C, T, H, W)
+        input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         kT: int: kernel depth
         kW: int: kernel width
         kH: int: kernel height
@@ -310,6 +326,8 @@ class VolumetricAveragePoolingFunction(FunctionBase):
         padH: int: zeros added above and below
         ceil_mode: bool, default False: round output sizes up
         count_include_pad: bool, default True: count padding in the divisor
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricAveragePooling by its input: each gradOutput, divided by its divisor, is added to
     its window.
@@ -331,9 +349,11 @@ class SpatialAdaptiveAveragePoolingFunction(FunctionBase):
         SpatialAdaptiveAveragePoolingFunction.apply(input, osizeW, osizeH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         osizeW: int: width of the output
         osizeH: int: height of the output
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
     added to the region.
@@ -355,10 +375,12 @@ class VolumetricAdaptiveAveragePoolingFunction(FunctionBase):
         VolumetricAdaptiveAveragePoolingFunction.apply(input, osizeT, osizeW, osizeH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W) or (C, T, H, W)
+        input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         osizeT: int: depth of the output
         osizeW: int: width of the output
         osizeH: int: height of the output
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
     added to the region.
@@ -382,10 +404,12 @@ class SpatialAdaptiveMaxPoolingFunction(FunctionBase):
         SpatialAdaptiveMaxPoolingFunction.apply(input, owidth, oheight)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         owidth: int: width of the output
         oheight: int: height of the output
         return_indices: bool, default False: return (output, indices)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialAdaptiveMaxPooling by its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its plane.
@@ -412,13 +436,15 @@ class SpatialFractionalMaxPoolingFunction(FunctionBase):
         SpatialFractionalMaxPoolingFunction.apply(input, randomSamples, outputW, outputH, poolSizeW, poolSizeH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         outputW: int: width of the output
         outputH: int: height of the output
         poolSizeW: int: width of a region
         poolSizeH: int: height of a region
-        randomSamples: Tensor (float32 or float64): two numbers in [0, 1] for each plane: for the width and for the height
+        randomSamples: Tensor (real): two numbers in [0, 1] for each plane: for the width and for the height
         return_indices: bool, default False: return (output, indices)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialFractionalMaxPooling by its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its plane.
@@ -443,15 +469,17 @@ class VolumetricFractionalMaxPoolingFunction(FunctionBase):
         VolumetricFractionalMaxPoolingFunction.apply(input, randomSamples, outputT, outputW, outputH, poolSizeT, poolSizeW, poolSizeH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W, T) or (C, H, W, T)
+        input: Tensor (real): input (N, C, H, W, T) or (C, H, W, T)
         outputT: int: depth of the output
         outputW: int: width of the output
         outputH: int: height of the output
         poolSizeT: int: depth of a region
         poolSizeW: int: width of a region
         poolSizeH: int: height of a region
-        randomSamples: Tensor (float32 or float64): three numbers in [0, 1] for each volume: for time, width and height
+        randomSamples: Tensor (real): three numbers in [0, 1] for each volume: for time, width and height
         return_indices: bool, default False: return (output, indices)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its volume.
@@ -474,10 +502,12 @@ class SpatialMaxUnpoolingFunction(FunctionBase):
         SpatialMaxUnpoolingFunction.apply(input, indices, owidth, oheight)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         indices: Tensor (int64): position of each input in its plane of the output
         owidth: int: width of the output
         oheight: int: height of the output
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialMaxUnpooling by its input: gradOutput at indices.
     """
@@ -501,7 +531,7 @@ class VolumetricMaxUnpoolingFunction(FunctionBase):
         VolumetricMaxUnpoolingFunction.apply(input, indices, oT, oW, oH, dT, dW, dH, pT, pW, pH)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W) or (C, T, H, W)
+        input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         indices: Tensor (int64): element of the kernel, packed
         oT: int: depth of the output
         oW: int: width of the output
@@ -512,6 +542,8 @@ class VolumetricMaxUnpoolingFunction(FunctionBase):
         pT: int: padding in front and behind
         pW: int: padding left and right
         pH: int: padding above and below
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricMaxUnpooling by its input: gradOutput at the positions of the forward.
     """
@@ -538,11 +570,13 @@ class FeatureLPPoolingFunction(FunctionBase):
         FeatureLPPoolingFunction.apply(input, power, width, stride, batchMode)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, F, ...) or (F, ...)
+        input: Tensor (real): input (N, F, ...) or (F, ...)
         power: float: exponent
         width: int: features of a window
         stride: int: from window to window
         batchMode: bool: dimension 0 is the batch
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1) is added to each element of its
     window. A window whose output is 0 adds nothing.

@@ -24,11 +24,13 @@ class LSTMFusedFunction(Criterion):
         LSTMFusedFunction.apply(input, hidden, bias1, bias2, cell)
 
     Arguments:
-        input: Tensor (float32 or float64): gates of the input (N, 4H)
-        hidden: Tensor (float32 or float64): gates of the hidden state (N, 4H)
-        bias1: Tensor (float32 or float64) or None: bias of input (4H)
-        bias2: Tensor (float32 or float64) or None: bias of hidden (4H)
-        cell: Tensor (float32 or float64): cell state (N, H)
+        input: Tensor (real): gates of the input (N, 4H)
+        hidden: Tensor (real): gates of the hidden state (N, 4H)
+        bias1: Tensor (real) or None: bias of input (4H)
+        bias2: Tensor (real) or None: bias of hidden (4H)
+        cell: Tensor (real): cell state (N, H)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradients of LSTMFused by its gates and by its cell state. The gradient by the gates is that by input and by hidden
     and, summed over the batch, that by each bias.
@@ -55,11 +57,13 @@ class GRUFusedFunction(FunctionBase):
         GRUFusedFunction.apply(input, hidden, bias1, bias2, hx)
 
     Arguments:
-        input: Tensor (float32 or float64): gates of the input (N, 3H)
-        hidden: Tensor (float32 or float64): gates of the hidden state (N, 3H)
-        bias1: Tensor (float32 or float64) or None: bias of input (3H)
-        bias2: Tensor (float32 or float64) or None: bias of hidden (3H)
-        hx: Tensor (float32 or float64): hidden state (N, H)
+        input: Tensor (real): gates of the input (N, 3H)
+        hidden: Tensor (real): gates of the hidden state (N, 3H)
+        bias1: Tensor (real) or None: bias of input (3H)
+        bias2: Tensor (real) or None: bias of hidden (3H)
+        hx: Tensor (real): hidden state (N, H)
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradients of GRUFused by the gates of the input, by those of the hidden state (and, summed over the batch, by their
     biases), and by the hidden state.

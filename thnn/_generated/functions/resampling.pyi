@@ -19,8 +19,10 @@ class TemporalUpSamplingNearestFunction(FunctionBase):
         TemporalUpSamplingNearestFunction.apply(input, scale_factor)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, W) or (C, W)
+        input: Tensor (real): input (N, C, W) or (C, W)
         scale_factor: int: repetitions along each axis
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of TemporalUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
     """
@@ -42,8 +44,10 @@ class SpatialUpSamplingNearestFunction(FunctionBase):
         SpatialUpSamplingNearestFunction.apply(input, scale_factor)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (real): input (N, C, H, W) or (C, H, W)
         scale_factor: int: repetitions along each axis
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
     """
@@ -65,8 +69,10 @@ class VolumetricUpSamplingNearestFunction(FunctionBase):
         VolumetricUpSamplingNearestFunction.apply(input, scale_factor)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W) or (C, T, H, W)
+        input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         scale_factor: int: repetitions along each axis
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
     """
@@ -91,8 +97,10 @@ class TemporalUpSamplingLinearFunction(FunctionBase):
         TemporalUpSamplingLinearFunction.apply(input, outputWidth)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, W)
+        input: Tensor (real): input (N, C, W)
         outputWidth: int: width of the output
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.
@@ -118,9 +126,11 @@ class SpatialUpSamplingBilinearFunction(FunctionBase):
         SpatialUpSamplingBilinearFunction.apply(input, outputHeight, outputWidth)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W)
+        input: Tensor (real): input (N, C, H, W)
         outputHeight: int: height of the output
         outputWidth: int: width of the output
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.
@@ -141,10 +151,12 @@ class VolumetricUpSamplingTrilinearFunction(FunctionBase):
         VolumetricUpSamplingTrilinearFunction.apply(input, outputDepth, outputHeight, outputWidth)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W)
+        input: Tensor (real): input (N, C, T, H, W)
         outputDepth: int: depth of the output
         outputHeight: int: height of the output
         outputWidth: int: width of the output
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.
@@ -170,8 +182,10 @@ class SpatialGridSamplerBilinearFunction(FunctionBase):
         SpatialGridSamplerBilinearFunction.apply(input, grid)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W)
-        grid: Tensor (float32 or float64): positions (N, oH, oW, 2), the last dimension x, y
+        input: Tensor (real): input (N, C, H, W)
+        grid: Tensor (real): positions (N, oH, oW, 2), the last dimension x, y
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
     between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number.
@@ -192,8 +206,10 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
         VolumetricGridSamplerBilinearFunction.apply(input, grid)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, T, H, W)
-        grid: Tensor (float32 or float64): positions (N, oT, oH, oW, 3), the last dimension x, y, z
+        input: Tensor (real): input (N, C, T, H, W)
+        grid: Tensor (real): positions (N, oT, oH, oW, 3), the last dimension x, y, z
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradients of VolumetricGridSamplerBilinear by its input and by the positions, as in SpatialGridSamplerBilinear.
     """
@@ -223,7 +239,7 @@ class InterpolationFunction(FunctionBase):
         InterpolationFunction.apply(input, outputDepth, outputHeight, outputWidth, linear, align_corners, scaleDepth, scaleHeight, scaleWidth)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W)
+        input: Tensor (real): input (N, C, H, W)
         outputDepth: int: depth of the output; 1 if there is no depth
         outputHeight: int: height of the output; 1 if there is no height
         outputWidth: int: width of the output
@@ -232,6 +248,8 @@ class InterpolationFunction(FunctionBase):
         scaleDepth: float, default 0.0: inputs per output along the depth, 0: the ratio of the sizes
         scaleHeight: float, default 0.0: inputs per output along the height, 0: the ratio of the sizes
         scaleWidth: float, default 0.0: inputs per output along the width, 0: the ratio of the sizes
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Interpolation by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.

@@ -22,9 +22,11 @@ class LookupTableFunction(FunctionBase):
 
     Arguments:
         input: Tensor (int64): row numbers (...)
-        weight: Tensor (float32 or float64): the table (rows, D)
+        weight: Tensor (real): the table (rows, D)
         scaleGradByFreq: bool, default False: read by the backward only
         paddingValue: int, default -1: read by the backward only
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
     input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
@@ -55,10 +57,12 @@ class LookupTableBagFunction(FunctionBase):
     Arguments:
         input: Tensor (int64): row numbers (n), or (B, L) without offsets
         offsets: Tensor (int64) or None: position in input of each bag's first row number (B)
-        weight: Tensor (float32 or float64): the table (rows, D)
+        weight: Tensor (real): the table (rows, D)
         mode: int, default 0: 0 sum, 1 mean, 2 maximum
         scaleGradByFreq: bool, default False: read by the backward only
         paddingValue: int, default -1: row number that bags leave out; -1 for none
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
     gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of

@@ -22,7 +22,7 @@ class Im2ColFunction(FunctionBase):
         Im2ColFunction.apply(input, kH, kW, dH, dW, padH, padW, sH, sW)
 
     Arguments:
-        input: Tensor (float32 or float64): images (N, C, H, W) or (C, H, W)
+        input: Tensor (real): images (N, C, H, W) or (C, H, W)
         kH: int: kernel height
         kW: int: kernel width
         dH: int: dilation along the height
@@ -31,6 +31,8 @@ class Im2ColFunction(FunctionBase):
         padW: int: zeros added left and right
         sH: int: stride along the height
         sW: int: stride along the width
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was
     copied from; elements outside every window get 0.
@@ -56,7 +58,7 @@ class Col2ImFunction(FunctionBase):
         Col2ImFunction.apply(input, outputHeight, outputWidth, kH, kW, dH, dW, padH, padW, sH, sW)
 
     Arguments:
-        input: Tensor (float32 or float64): columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)
+        input: Tensor (real): columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)
         outputHeight: int: height of the images
         outputWidth: int: width of the images
         kH: int: kernel height
@@ -67,6 +69,8 @@ class Col2ImFunction(FunctionBase):
         padW: int: zeros added left and right
         sH: int: stride along the height
         sW: int: stride along the width
+
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
 
     Gradient of Col2Im by its input: Im2Col of gradOutput.
     """
