@@ -103,7 +103,7 @@ def revert(model: nn.Module) -> Report:
 
     A SyncBatchNorm is left alone; thnn.nn.revert_sync_batchnorm() restores the class of a converted one.
 
-    A layer that uses an option that torch's lacks (batch normalization with ``first_batch``, say) is left alone.
+    A layer with an option that torch's layer lacks (batch normalization with ``first_batch``, say) is left alone.
 
     Returns a `Report`. Errors: TypeError for an object that is no module.
     """

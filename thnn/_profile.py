@@ -92,7 +92,8 @@ def profile(
     functions, and the total.
 
     Arguments:
-        model: torch.nn.Module with layers of thnn, such as a model after ``thnn.convert``; computed in its current mode
+        model: torch.nn.Module on the CPU with layers of thnn, such as a model after ``thnn.convert``; computed in its
+            current mode
         inputs: the arguments of the model
         loss: function from the result of the model to a tensor of one element; None: the sum of all elements of
             the tensors in the result that require a gradient; the result is a tensor or nested sequences and mappings

@@ -2,7 +2,8 @@
 
 thnn uses a private name where torch has no public equivalent, or where the public one costs more per call than a small
 kernel. Other files of the package import private names from here, so that only this file has to be checked with a new
-version of torch. `_binding.arguments` imports torch._subclasses itself, on the slow route, because that import is slow.
+version of torch. `_binding.arguments` imports torch._subclasses itself, on the slow route, because that import is slow;
+`_operators.calls` and `_operators.flops` read the level of forward mode and the stack of dispatch modes themselves.
 
 Private attributes of objects cannot be imported. thnn uses these:
 
@@ -19,6 +20,7 @@ hooks, ``_load_from_state_dict``                        `_profile`
 ``FractionalMaxPool2d._random_samples``, ``..3d..``     `nn.pooling`                    no fractional pooling
 ``_NormBase._check_input_dim``                          `nn.sync_batch_normalization`   no conversion of layers
 ``fx.Tracer._autowrap_search``                          `graph.tracing`                 no thnn.batch_norm in a fork
+``SymInt.node``                                         `_operators.shapes`             no symbolic sizes
 ``Tensor._version``                                     `graph.example`, `parallel`     forks and replicas unavailable
 ``Tensor._base``, ``Tensor._is_view``                   `_functions.derivatives`,       no in-place calls in a graph,
                                                         `compat`                        no legacy functions

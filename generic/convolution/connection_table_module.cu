@@ -200,8 +200,8 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
   const real scale = (real)scale_;
   const Connection *connections = readTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  /* The number of refused rows. If it is not 0, nothing is added, as on the CPU. */
-  const int32_t *refused = &connections[connTable->size[0]].input;
+  /* If it is not 0, nothing is added, as on the CPU. */
+  const int32_t *badRows = &connections[connTable->size[0]].input;
   /* The windows slide over `large`, and each has an element of `small`. */
   const THTensor *small = transposed ? input : gradOutput, *large = transposed ? gradOutput : input;
   const int64_t *windows = small->size + (small->ndim - 3), *sums = gradOutput->size + (gradOutput->ndim - 3);
@@ -224,7 +224,7 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
         return thcunn::load(values.at(large)) * thcunn::load(factors.at(small));
       },
       [=] __device__(int64_t row, real sum) {
-        if (*refused > 0) return;
+        if (*badRows > 0) return;
         int64_t element[3];
         kernel.indices(row, element);
         Element *to = filters.at(element);
@@ -243,7 +243,7 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
         return thcunn::load(gradients.at(index));
       },
       [=] __device__(int64_t channel, real sum) {
-        if (*refused > 0) return;
+        if (*badRows > 0) return;
         Element *to = biases + channel * biasStride;
         thcunn::store(to, thcunn::load(to) + scale * sum);
       });

@@ -43,8 +43,9 @@ class FunctionBase:
     *scalars)`` creates no such object. Settings are the scalars and, before them, running statistics. Both forms
     accept keywords with the names in THNN.h; optional tensors may be omitted or None.
 
-    Inside ``torch.autocast``, tensors of float16 and bfloat16 are cast to float32 and computed in it, as by
-    ``torch.amp.custom_fwd(cast_inputs=torch.float32)``; running statistics, which a call updates, are not cast.
+    Inside ``torch.autocast``, tensors of float16 and bfloat16 that the C function does not take are cast to float32 and
+    computed in it, as by ``torch.amp.custom_fwd(cast_inputs=torch.float32)``: all on the CPU, and on a CUDA device in
+    a call with tensors of another type. Running statistics, which a call updates, are not cast.
     """
 
     module: ClassVar[Module]
@@ -72,7 +73,7 @@ class FunctionBase:
 
     # Operators (thnn/_operators), defined at the first use.
     _library: ClassVar[Library] = THNN
-    # The rule of derivatives.py. The second one, of hand-written classes, takes the operators and returns a rule of
+    # The rule of derivatives.py. The second one, of batch normalization, takes the operators and returns a rule of
     # thnn/_operators/rules.py.
     _rule: ClassVar[Callable[..., Any] | None] = None
     _operator_rule: ClassVar[Callable[..., Any] | None] = None

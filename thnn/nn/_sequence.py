@@ -5,7 +5,8 @@
 Sequences are sorted by length, longest first, so that the sequences that have ended are the last rows of the states; no
 later step reads them. The reverse direction begins each sequence at its own last step, with the initial state.
 
-The weight is copied once per sequence, into a layout that the products of the steps read without packing it.
+In sequences of 16 steps or more the weight is copied once, into a layout that the products of the steps read without
+packing it.
 
 One node for all steps, rather than two per step, computes the gradient by weight_hh in one product over all steps, and
 leaves out the sums of gradients, the copies of the steps and most of autograd's work.

@@ -265,6 +265,7 @@ def _unpool_doc(name: str) -> str:
         name,
         "The values of a max pooling at the positions of its maxima, 0 elsewhere",
         "SpatialMaxUnpoolingFunction",
+        remarks="indices: int64, with the size of the input, as the max pooling returned them.",
         errors=_UNPOOL_ERRORS,
     )
 

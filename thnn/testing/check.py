@@ -118,7 +118,7 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
     else:
         for check, function in CHECKS.items():
             if check == "threads" and EMULATION and case.registry is INSTALLED:
-                continue  # the emulation has one thread, and torch computes the other functions
+                continue  # the emulation has one thread, and torch computes the functions that it lacks
             if (
                 check in _NEED_CUDA
                 and (torch.float16, case.registry.device) not in case.registry.type2backend

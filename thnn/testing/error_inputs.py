@@ -1,7 +1,7 @@
 """Calls that must fail: the error inputs of a case, and wrong arguments that follow from the header.
 
 Such a call raises TypeError, ValueError, IndexError or NotImplementedError, names function and argument, and changes no
-tensor. CUDA kernels find bad elements, such as class numbers out of range, while they compute: for these the CUDA
+tensor. CUDA kernels find bad indices, such as class numbers out of range, while they compute: for these the CUDA
 library raises an IndexError with a general text, and outputs may have changed.
 """
 

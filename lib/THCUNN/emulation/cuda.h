@@ -1,7 +1,7 @@
 #ifndef THCUNN_EMULATION_CUDA_H
 #define THCUNN_EMULATION_CUDA_H
 
-/* CUDA's device language and the part of its runtime interface that the library uses, for g++ on a CPU.
+/* CUDA's device language and the part of its runtime interface that the library uses, for a C++ compiler on a CPU.
 
    A launch runs its blocks one after another. The threads of a block are fibers: a thread runs until it ends or waits for
    other threads (a barrier, a shuffle), then the next one runs. THCUNN_EMULATION_ORDER chooses the order of threads and

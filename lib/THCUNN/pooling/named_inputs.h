@@ -1,7 +1,7 @@
 #ifndef THCUNN_POOLING_NAMED_INPUTS_H
 #define THCUNN_POOLING_NAMED_INPUTS_H
 
-/* The inputs that indices of maxima name: their check, the gradient of the maximum, and unpooling. */
+/* The inputs that indices of maxima name: their check, and the gradient of the maximum. */
 
 #include "pooling/pooling.h"
 #include "pooling/windows.h"

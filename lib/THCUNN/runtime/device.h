@@ -1,7 +1,7 @@
 #ifndef THCUNN_RUNTIME_DEVICE_H
 #define THCUNN_RUNTIME_DEVICE_H
 
-/* The device language of all .cu files. nvcc compiles them for a GPU; with THCUNN_EMULATE, g++ compiles the same files
+/* The device language of all .cu files. nvcc compiles them for a GPU; with THCUNN_EMULATE, a C++ compiler compiles them
    for the CPU, where emulation/cuda.h supplies CUDA's names. Two words replace CUDA's syntax:
 
      THCUNN_SHARED(float, tile, [32][33]);                           a shared array, not initialised

@@ -30,6 +30,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
     Modes: thnn computes 'reflect' along one or two dimensions and 'replicate' along one to three, for inputs with one
     or two dimensions more, of float32 or float64, on a CUDA device also float16 and bfloat16; torch computes the rest.
+    Errors: TypeError for other types; ValueError for another number of dimensions, a padding that the mode does not
+    allow, an output without elements, and a `value` with a mode that takes none.
     """
     if len(pad) % 2:
         raise ValueError(f"expected two numbers for each dimension in pad, got {pad!r}")
