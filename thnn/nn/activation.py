@@ -85,8 +85,8 @@ class RReLU(torch.nn.RReLU):
         "input where it is positive, else slope * input with a slope per element",
         _ANY,
         "RReLUFunction",
-        remarks="Slopes: in training uniform in [lower, upper), other random numbers than those of torch but by its"
-        "\n    default generator, too; in evaluation (lower + upper) / 2. With inplace=True the input is overwritten.",
+        remarks="Slopes: in training uniform in [lower, upper), drawn by torch's default generator, but not torch's"
+        "\n    numbers; in evaluation (lower + upper) / 2. With inplace=True the input is overwritten.",
     )
 
     @layer_forward

@@ -24,7 +24,7 @@ _DOC = """{kind} of {what}; drop-in replacement for ``torch.nn.{name}``, with it
 
     Shapes: input {shapes}; weight {weight}; bias (out_channels). float32 or float64, on a CUDA
     device also float16 and bfloat16; inside torch.autocast on the CPU, these are cast to float32.{last}{padding}
-    Errors: TypeError for an input of another type, or of another one than the parameters; ValueError
+    Errors: TypeError for an input of another type, or of another type than the parameters; ValueError
     for wrong sizes; the constructor raises the errors of torch.
     """
 _ARGUMENTS = "in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode"

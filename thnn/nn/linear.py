@@ -21,7 +21,7 @@ class Linear(torch.nn.Linear):
     Shapes: input (..., in_features); output (..., out_features); weight (out_features, in_features); bias
     (out_features). float32 or float64, on a CUDA device also float16 and bfloat16; inside torch.autocast on the CPU,
     these are cast to float32.
-    Errors: TypeError for an input of another type, or of another one than the parameters; ValueError
+    Errors: TypeError for an input of another type, or of another type than the parameters; ValueError
     for wrong sizes.
     """
 

@@ -19,8 +19,8 @@ def _doc(name: str, what: str, function: str, *, remarks: str = "", errors: str 
     axes, pooled = _AXES[name[-2]]
     if "Unpool" in name:
         axes, pooled = pooled, axes
-    shapes = f"input (N, C, {axes}) or (C, {axes}), output with {pooled} in their place"
-    return layer_doc(name, f"{what} of {_WHAT[name[-2]]}", shapes, function, remarks=remarks, errors=errors)
+    shapes = f"input (N, C, {axes}) or (C, {axes}), output likewise with {pooled} in place of {axes}"
+    return layer_doc(name, f"{what} {_WHAT[name[-2]]}", shapes, function, remarks=remarks, errors=errors)
 
 
 # Maxima
@@ -49,7 +49,7 @@ class _MaxPool(torch.nn.Module):
 class MaxPool1d(_MaxPool, torch.nn.MaxPool1d):
     __doc__ = _doc(
         "MaxPool1d",
-        "Maxima of windows",
+        "Maxima of windows of",
         "SpatialMaxPoolingFunction and SpatialDilatedMaxPoolingFunction",
     )
 
@@ -61,7 +61,7 @@ class MaxPool1d(_MaxPool, torch.nn.MaxPool1d):
 class MaxPool2d(_MaxPool, torch.nn.MaxPool2d):
     __doc__ = _doc(
         "MaxPool2d",
-        "Maxima of windows",
+        "Maxima of windows of",
         "SpatialMaxPoolingFunction and SpatialDilatedMaxPoolingFunction",
     )
 
@@ -73,7 +73,7 @@ class MaxPool2d(_MaxPool, torch.nn.MaxPool2d):
 class MaxPool3d(_MaxPool, torch.nn.MaxPool3d):
     __doc__ = _doc(
         "MaxPool3d",
-        "Maxima of windows",
+        "Maxima of windows of",
         "VolumetricDilatedMaxPoolingFunction",
         remarks="A kernel has at most 256 elements along an axis.",
     )
@@ -87,7 +87,7 @@ class MaxPool3d(_MaxPool, torch.nn.MaxPool3d):
 
 
 class AvgPool1d(torch.nn.AvgPool1d):
-    __doc__ = _doc("AvgPool1d", "Means of windows", "SpatialAveragePoolingFunction")
+    __doc__ = _doc("AvgPool1d", "Means of windows of", "SpatialAveragePoolingFunction")
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
@@ -97,7 +97,7 @@ class AvgPool1d(torch.nn.AvgPool1d):
 
 
 class AvgPool2d(torch.nn.AvgPool2d):
-    __doc__ = _doc("AvgPool2d", "Means of windows", "SpatialAveragePoolingFunction")
+    __doc__ = _doc("AvgPool2d", "Means of windows of", "SpatialAveragePoolingFunction")
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
@@ -115,9 +115,9 @@ class AvgPool2d(torch.nn.AvgPool2d):
 class AvgPool3d(torch.nn.AvgPool3d):
     __doc__ = _doc(
         "AvgPool3d",
-        "Means of windows",
+        "Means of windows of",
         "VolumetricAveragePoolingFunction",
-        remarks="A kernel that is larger than the input without padding is an error.",
+        remarks="A kernel larger than the input is an error, whatever the padding.",
     )
 
     @layer_forward
@@ -135,7 +135,7 @@ class AvgPool3d(torch.nn.AvgPool3d):
 
 class AdaptiveAvgPool1d(torch.nn.AdaptiveAvgPool1d):
     __doc__ = _doc(
-        "AdaptiveAvgPool1d", "Means of output_size regions", "SpatialAdaptiveAveragePoolingFunction"
+        "AdaptiveAvgPool1d", "Means of output_size regions of", "SpatialAdaptiveAveragePoolingFunction"
     )
 
     @layer_forward
@@ -145,7 +145,7 @@ class AdaptiveAvgPool1d(torch.nn.AdaptiveAvgPool1d):
 
 class AdaptiveAvgPool2d(torch.nn.AdaptiveAvgPool2d):
     __doc__ = _doc(
-        "AdaptiveAvgPool2d", "Means of output_size regions", "SpatialAdaptiveAveragePoolingFunction"
+        "AdaptiveAvgPool2d", "Means of output_size regions of", "SpatialAdaptiveAveragePoolingFunction"
     )
 
     @layer_forward
@@ -155,7 +155,7 @@ class AdaptiveAvgPool2d(torch.nn.AdaptiveAvgPool2d):
 
 class AdaptiveAvgPool3d(torch.nn.AdaptiveAvgPool3d):
     __doc__ = _doc(
-        "AdaptiveAvgPool3d", "Means of output_size regions", "VolumetricAdaptiveAveragePoolingFunction"
+        "AdaptiveAvgPool3d", "Means of output_size regions of", "VolumetricAdaptiveAveragePoolingFunction"
     )
 
     @layer_forward
@@ -164,7 +164,9 @@ class AdaptiveAvgPool3d(torch.nn.AdaptiveAvgPool3d):
 
 
 class AdaptiveMaxPool1d(torch.nn.AdaptiveMaxPool1d):
-    __doc__ = _doc("AdaptiveMaxPool1d", "Maxima of output_size regions", "SpatialAdaptiveMaxPoolingFunction")
+    __doc__ = _doc(
+        "AdaptiveMaxPool1d", "Maxima of output_size regions of", "SpatialAdaptiveMaxPoolingFunction"
+    )
 
     @layer_forward
     def forward(self, input: Tensor) -> Any:
@@ -172,7 +174,9 @@ class AdaptiveMaxPool1d(torch.nn.AdaptiveMaxPool1d):
 
 
 class AdaptiveMaxPool2d(torch.nn.AdaptiveMaxPool2d):
-    __doc__ = _doc("AdaptiveMaxPool2d", "Maxima of output_size regions", "SpatialAdaptiveMaxPoolingFunction")
+    __doc__ = _doc(
+        "AdaptiveMaxPool2d", "Maxima of output_size regions of", "SpatialAdaptiveMaxPoolingFunction"
+    )
 
     @layer_forward
     def forward(self, input: Tensor) -> Any:
@@ -188,7 +192,7 @@ class FractionalMaxPool2d(torch.nn.FractionalMaxPool2d):
     _random_samples: Tensor | None
     __doc__ = _doc(
         "FractionalMaxPool2d",
-        "Maxima of windows at pseudo-random positions",
+        "Maxima of windows at pseudo-random positions of",
         "SpatialFractionalMaxPoolingFunction",
         remarks=_FRACTIONAL,
     )
@@ -209,7 +213,7 @@ class FractionalMaxPool3d(torch.nn.FractionalMaxPool3d):
     _random_samples: Tensor | None
     __doc__ = _doc(
         "FractionalMaxPool3d",
-        "Maxima of windows at pseudo-random positions",
+        "Maxima of windows at pseudo-random positions of",
         "VolumetricFractionalMaxPoolingFunction",
         remarks=_FRACTIONAL,
     )
@@ -228,7 +232,7 @@ class FractionalMaxPool3d(torch.nn.FractionalMaxPool3d):
 
 # Powers
 
-_POWERS = "(sum of input^norm_type)^(1 / norm_type) over windows"
+_POWERS = "(sum of input^norm_type)^(1 / norm_type) over windows of"
 
 
 class LPPool1d(torch.nn.LPPool1d):
@@ -263,7 +267,7 @@ _UNPOOL_ERRORS = "IndexError for an index outside of the output, "
 def _unpool_doc(name: str) -> str:
     return _doc(
         name,
-        "The values of a max pooling at the positions of its maxima, 0 elsewhere",
+        "The maxima of a max pooling at their positions, and 0 elsewhere, in",
         "SpatialMaxUnpoolingFunction",
         remarks="indices: int64, with the size of the input, as the max pooling returned them.",
         errors=_UNPOOL_ERRORS,
