@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,11 +106,15 @@ def profile(
     rate are measured once per number of threads of torch, within a second. Calls by other threads during a step count,
     too.
 
-    Errors: TypeError for a model that is no module; ValueError for runs below 1, and for a loss without a gradient;
-    RuntimeError inside of another profile; the errors of the model.
+    Errors: TypeError for a model that is no module, and runs that are no integer; ValueError for runs below 1, and for
+    a loss without a gradient; RuntimeError inside of another profile; the errors of the model.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"profile: model: expected a torch.nn.Module, got {type(model).__name__}")
+    try:
+        runs = operator.index(runs)
+    except TypeError:
+        raise TypeError(f"profile: runs: expected an integer, got {type(runs).__name__}") from None
     if runs < 1:
         raise ValueError(f"profile: runs: expected at least 1, got {runs}")
     best: _Step | None = None

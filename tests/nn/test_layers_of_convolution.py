@@ -184,6 +184,14 @@ def test_output_size(name: str) -> None:
         assert torch.equal(ours(x, torch.tensor(size)), ours(x, size))
     with pytest.raises(ValueError, match="size"):
         ours(x, [100] * dims)
+    for wrong, error in (
+        ([100] * dims, ValueError),
+        ([3] * (dims + 1), ValueError),
+        ("x", TypeError),
+        (5, TypeError),
+    ):
+        with pytest.raises(error, match=f"^{name}: output_size: "):
+            ours(x, wrong)
     with pytest.raises(ValueError, match="padding"):
         getattr(thnn.nn, name)(3, 2, 3, padding_mode="reflect")
 

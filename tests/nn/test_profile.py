@@ -185,6 +185,8 @@ def test_errors() -> None:
         thnn.profile(network)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="runs: expected at least 1, got 0"):
         thnn.profile(network(), image(), runs=0)
+    with pytest.raises(TypeError, match=r"profile: runs: expected an integer, got float"):
+        thnn.profile(network(), image(), runs=2.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="requires a gradient; backward=False measures"):
         thnn.profile(thnn.nn.ReLU(), image())
     with pytest.raises(ValueError, match="depends on no parameter"):

@@ -191,10 +191,13 @@ class _ConvTranspose(ConvTransposeBase):
         names = ("stride", "padding", "dilation", "output_padding")
         stride, padding, dilation, added = (_per_axis(self, name, dims) for name in names)
         if output_size is not None:
-            sizes: Any = torch.Size(output_size)
-            added = self._output_padding(
-                input, sizes, [*stride], [*padding], [*weight.shape[2:]], dims, [*dilation]
-            )
+            try:
+                sizes: Any = torch.Size(output_size)
+                added = self._output_padding(
+                    input, sizes, [*stride], [*padding], [*weight.shape[2:]], dims, [*dilation]
+                )
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{type(self).__name__}: output_size: {error}") from None
         return _full_convolution(
             input,
             weight,

@@ -35,7 +35,7 @@ class LSTMCell(torch.nn.LSTMCell):
 
     @layer_forward
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        _check_cell(self, input, hx)
+        _check_cell(self, input, hx, 2)
         if hx is None:
             zeros = input.new_zeros((*input.shape[:-1], self.hidden_size))
             hx = (zeros, zeros)
@@ -54,7 +54,7 @@ class GRUCell(torch.nn.GRUCell):
 
     @layer_forward
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        _check_cell(self, input, None if hx is None else (hx,))
+        _check_cell(self, input, None if hx is None else (hx,), 1)
         if hx is None:
             hx = input.new_zeros((*input.shape[:-1], self.hidden_size))
         gates = _linear(input, self.weight_ih), _linear(hx, self.weight_hh)
@@ -62,15 +62,33 @@ class GRUCell(torch.nn.GRUCell):
         return hidden
 
 
-def _check_cell(layer: torch.nn.RNNCellBase, input: Tensor, states: Sequence[Tensor] | None) -> None:
+def _check_cell(
+    layer: torch.nn.RNNCellBase, input: Tensor, states: Sequence[Tensor] | None, count: int
+) -> None:
     if input.dim() not in (1, 2) or input.shape[-1] != layer.input_size:
         raise ValueError(
             f"input: expected 2 dimensions (N, {layer.input_size}) or 1, got shape {tuple(input.shape)}"
         )
+    if states is None:
+        return
+    _check_states(states, count)
     expected = (*input.shape[:-1], layer.hidden_size)
-    for state in states or ():
+    for state in states:
         if state.shape != expected:
             raise ValueError(f"hx: expected {expected}, got {tuple(state.shape)}")
+
+
+def _check_states(states: Any, count: int) -> None:
+    """Raises TypeError unless the states are tensors, `count` of them."""
+    if isinstance(states, (tuple, list)) and len(states) == count:
+        for state in states:
+            if not isinstance(state, Tensor):
+                break
+        else:
+            return
+    got = states[0] if count == 1 else states
+    expected = "a tensor" if count == 1 else "a pair of tensors"
+    raise TypeError(f"hx: expected {expected}, got {type(got).__name__}")
 
 
 # Sequences
@@ -89,8 +107,7 @@ class _Recurrent(torch.nn.RNNBase):
         if hx is None:
             return (input.new_zeros(expected),) * count
         states = hx if count == 2 else (hx,)
-        if not isinstance(states, tuple | list) or [isinstance(s, Tensor) for s in states] != [True] * count:
-            raise TypeError("hx: expected a pair of tensors" if count == 2 else "hx: expected a tensor")
+        _check_states(states, count)
         shape = expected if is_batched else (expected[0], expected[2])
         for state in states:
             if state.shape != shape:
