@@ -67,9 +67,8 @@ static __attribute__((noinline)) double packedSlopes(const real *packed, real *c
   return hingeSlopes(packed, counts, n, reach, 1, false, true);
 }
 
-/* The terms of a target whose score is -infinity or, in the gradient, NaN: with such a reach, a packed target would
-   give NaN. Returns the sum of the terms or, with `counts`, adds their derivatives to `counts` and returns the sum of
-   the derivatives. */
+/* The terms of a target whose score is -infinity or NaN: with such a reach, a packed target would give NaN. Returns the
+   sum of the terms or, with `counts`, adds their derivatives to `counts` and returns the sum of the derivatives. */
 static double unpackedTerms(real reach, const real *x, int64_t stride, const real *isTarget, int64_t maskStride,
                             int64_t first, int64_t n, real *counts)
 {
@@ -121,9 +120,9 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
         pack(x, rows.classStride, mask, masks.classStride, first, count, packed);
         for (int64_t i = 0; i < labels.count; i++) {
           const real reach = 1 - x[labels.target[i * labels.stride] * rows.classStride];
-          losses[task] += reach == (real)INFINITY ? unpackedTerms(reach, x, rows.classStride, mask,
-                                                                  masks.classStride, first, count, NULL)
-                                                  : packedSum(packed, count, reach);
+          losses[task] += !(reach < (real)INFINITY) ? unpackedTerms(reach, x, rows.classStride, mask,
+                                                                    masks.classStride, first, count, NULL)
+                                                    : packedSum(packed, count, reach);
         }
       }
     }

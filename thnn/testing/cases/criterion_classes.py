@@ -245,6 +245,14 @@ MULTI_LABEL_MARGIN_CRITERION = Case(
             },
             differentiable=False,
         ),
+        SampleInput(
+            "NaN in a row of targets alone",
+            {
+                "input": given([[math.nan, 1.0], [0.5, 1.0]]),
+                "target": given([[1, 0], [0, -1]], torch.int64),
+            },
+            differentiable=False,
+        ),
         _label_sample("empty", 0, 5),
         _label_sample("empty sum", 0, 5, sizeAverage=False),
         _label_sample("many classes", 5, 4999, most=20, small=False),
