@@ -191,7 +191,8 @@ static inline real th_log(real x)
 
 static inline real th_log_probability(real p)
 {
-  const real u = p * TH_POWER_OF_2(th_mantissa_bits); /* normal, or 0, which has the smallest exponent */
+  /* u is normal, or 0, which has the smallest exponent; the sign of -0 would count as its exponent's highest bit. */
+  const real u = th_abs(p) * TH_POWER_OF_2(th_mantissa_bits);
   const th_word k = th_exponent(u);
   const real y = th_log_series(th_unscale(u, k) - 1, th_unbiased(k) - th_mantissa_bits);
   return y < -100 ? -100 : y;

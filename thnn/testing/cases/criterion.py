@@ -151,8 +151,8 @@ def _somewhere(value: float) -> Maker:
 
 
 _SURE = {
-    "input": given([0.0, 0.0, 1.0, 1.0, 1e-30, 0.5]),
-    "target": given([0.0, 1.0, 0.0, 1.0, 0.5, 0.25]),
+    "input": given([0.0, 0.0, 1.0, 1.0, 1e-30, 0.5, -0.0, -0.0]),
+    "target": given([0.0, 1.0, 0.0, 1.0, 0.5, 0.25, 0.0, 1.0]),
 }
 
 BCE_CRITERION = Case(
