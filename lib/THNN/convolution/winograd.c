@@ -76,8 +76,8 @@ static void plan(Plan *p, int threads)
   winogradBlock(p->tiles, MAX(bytes / tileBytes, MIN(LEAST_TILES, most / tileBytes)), p->block);
   balance(p, threads);
   /* One cache line more than a power of two separates components, so that they map to different cache sets. */
-  const int64_t tiles = elementCount(p->block), groups = ceilDivide(tiles, GEMM_MR);
-  p->patchReals = ceilDivide(tiles, groups) * groups * ceilDivide(c->inChannels, VL) * VL + REALS_PER_LINE;
+  const int64_t tiles = elementCount(p->block), microtiles = ceilDivide(tiles, GEMM_MR);
+  p->patchReals = ceilDivide(tiles, microtiles) * microtiles * ceilDivide(c->inChannels, VL) * VL + REALS_PER_LINE;
   p->productReals = tiles * GEMM_NR + REALS_PER_LINE;
   p->weightStride = c->inChannels * GEMM_NR + REALS_PER_LINE;
   p->panelReals = COMPONENTS * p->weightStride;
@@ -88,9 +88,9 @@ static void plan(Plan *p, int threads)
 static void multiply(const Plan *p, const real *patches, int64_t tiles, const real *weights, int V, real *products)
 {
   const int64_t channels = p->c.inChannels, padded = ceilDivide(channels, VL) * VL;
-  const int64_t groups = ceilDivide(tiles, GEMM_MR), together = ceilDivide(tiles, groups);
+  const int64_t microtiles = ceilDivide(tiles, GEMM_MR), together = ceilDivide(tiles, microtiles);
   /* The next component of the weights is prefetched. */
-  const int64_t lines = ceilDivide(VL * V * VL, groups * REALS_PER_LINE);
+  const int64_t lines = ceilDivide(VL * V * VL, microtiles * REALS_PER_LINE);
   for (int i = 0; i < COMPONENTS; i++, weights += p->weightStride)
     for (int64_t k = 0; k < channels; k += K_BLOCK)
       for (int64_t tile = 0; tile < tiles; tile += together) {

@@ -43,8 +43,8 @@ static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *bl
 /* True if the kernel is 3x3 with stride and dilation 1, and the other axes are images. */
 bool THNN_(winogradSuits)(const Correlation *c);
 
-/* The components of the patches of a block of tiles, [component][group][VL channels][tile of the group][VL]: a group is
-   `together` tiles, and componentStride reals hold a component. */
+/* The components of the patches of a block of tiles, [component][micro-tile][VL channels][tile of the micro-tile][VL]: a
+   micro-tile has `together` tiles, and a component takes componentStride reals. */
 typedef struct WinogradPatches {
   real *data;
   int64_t componentStride, together;

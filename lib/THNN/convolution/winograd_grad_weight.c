@@ -150,7 +150,8 @@ static void packGradients(const Plan *p, const Task *t, const Tile *block)
 /* Adds the products of a block to the sums, [component][output channel][input channel]. */
 static void multiply(const Plan *p, const Task *t, int64_t tiles, bool accumulate)
 {
-  const int64_t groups = ceilDivide(t->outChannels, GEMM_MR), together = ceilDivide(t->outChannels, groups);
+  const int64_t microtiles = ceilDivide(t->outChannels, GEMM_MR);
+  const int64_t together = ceilDivide(t->outChannels, microtiles);
   for (int64_t i = 0; i < p->components; i++)
     for (int64_t in = 0; in < t->channels; in += GEMM_NR)
       for (int64_t o = 0; o < t->outChannels; o += together) {

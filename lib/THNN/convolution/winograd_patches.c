@@ -28,7 +28,7 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
 /* Where the components of the next tile are stored. */
 typedef struct Cursor {
   real *to;
-  int64_t inGroup, together, nextGroup; /* nextGroup: from the end of a group to the next one */
+  int64_t inMicrotile, together, nextMicrotile; /* nextMicrotile: from the end of a micro-tile to the next one */
 } Cursor;
 
 /* Transforms the patches of a row of tiles. The last two columns of a patch are the first two of the next one. */
@@ -62,9 +62,9 @@ static inline __attribute__((always_inline)) Cursor transformRow(const int m, re
       column[n * y + 1] = column[n * y + m + 1];
     }
     cursor.to += VL;
-    if (++cursor.inGroup == cursor.together) {
-      cursor.inGroup = 0;
-      cursor.to += cursor.nextGroup;
+    if (++cursor.inMicrotile == cursor.together) {
+      cursor.inMicrotile = 0;
+      cursor.to += cursor.nextMicrotile;
     }
   }
   return cursor;
@@ -76,12 +76,12 @@ void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, cons
   const CorrelationAxis *height = c->axis + 2, *width = c->axis + 3;
   const int64_t firstY = height->offset + m * block->start[2], firstX = width->offset + m * block->start[3],
                 pixels = m * block->size[3] + 2;
-  const int64_t groupReals = patches->together * VL, channelGroups = ceilDivide(channels, VL);
-  for (int64_t k = 0; k < channelGroups; k++) {
+  const int64_t microtileReals = patches->together * VL, channelBlocks = ceilDivide(channels, VL);
+  for (int64_t k = 0; k < channelBlocks; k++) {
     const int64_t lanes = MIN(VL, channels - k * VL);
-    Cursor cursor = {.to = patches->data + k * groupReals,
+    Cursor cursor = {.to = patches->data + k * microtileReals,
                      .together = patches->together,
-                     .nextGroup = (channelGroups - 1) * groupReals};
+                     .nextMicrotile = (channelBlocks - 1) * microtileReals};
     int64_t image[2] = {0};
     for (int64_t i = block->size[0] * block->size[1]; i > 0; i--, nextIndex(image, block->size, 2)) {
       const real *plane = source + k * VL * c->sourceChannelStride;
