@@ -2,9 +2,8 @@
 
 #include "runtime/integer.h"
 
-/* Bits of a digit of the radix sort. */
-#define DIGIT 11
-#define DIGITS (1 << DIGIT)
+#define RADIX_BITS 11 /* of a digit of the sort */
+#define RADIX (1 << RADIX_BITS)
 
 static inline uint64_t blockOf(const ConnectionList *list, const Connection *c)
 {
@@ -34,11 +33,11 @@ void THNN_(connectionListSort)(ConnectionList *list, const ConnectionTable *tabl
                               .row = (int32_t)i};
     most = MAX(most, key(list, entries + i));
   }
-  for (int shift = 0; shift < 64 && most >> shift > 0; shift += DIGIT) {
-    int32_t start[DIGITS + 1] = {0};
-    for (int64_t i = 0; i < n; i++) start[(key(list, entries + i) >> shift & (DIGITS - 1)) + 1]++;
-    for (int i = 0; i < DIGITS; i++) start[i + 1] += start[i];
-    for (int64_t i = 0; i < n; i++) spare[start[key(list, entries + i) >> shift & (DIGITS - 1)]++] = entries[i];
+  for (int shift = 0; shift < 64 && most >> shift > 0; shift += RADIX_BITS) {
+    int32_t start[RADIX + 1] = {0};
+    for (int64_t i = 0; i < n; i++) start[(key(list, entries + i) >> shift & (RADIX - 1)) + 1]++;
+    for (int i = 0; i < RADIX; i++) start[i + 1] += start[i];
+    for (int64_t i = 0; i < n; i++) spare[start[key(list, entries + i) >> shift & (RADIX - 1)]++] = entries[i];
     Connection *sorted = spare;
     spare = entries;
     entries = sorted;
