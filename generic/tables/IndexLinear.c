@@ -3,7 +3,7 @@
 #include "tables/gradient_bias.h"
 #include "tables/table_checks.h"
 
-/* Columns of a row of weight that precede the weights in max-normalising mode. */
+/* Columns of a row of weight that precede the weights in max-normalizing mode. */
 enum { LARGEST, INVERSE, RATE, SHIFT, NORMALIZING_COLUMNS };
 
 /* Sparse rows and a table. Entry i has a key and a value, and belongs to the first sample whose running sum of sizes

@@ -78,7 +78,8 @@ Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionVi
    identity axis, identity axes that are contiguous in memory become one, and trivial axes are moved to the front. */
 void THNN_(correlationSimplify)(Correlation *correlation);
 
-/* If rows are shorter than half a vector, makes the longest of the three last axes the last. */
+/* If rows are shorter than half a vector and the longest of the three last axes has at least one vector, makes it the
+   last. */
 void THNN_(correlationLengthenRows)(Correlation *correlation);
 
 /* Sets every element of the target to its channel's bias, or to 0. */
