@@ -310,6 +310,50 @@ print(digest.hexdigest())
     assert results[0] == results[1] != ""
 
 
+@pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
+def test_elements_may_begin_at_any_byte(capability: str) -> None:
+    """Non-temporal stores need aligned vectors, which a tensor does not have if it begins at an odd byte."""
+    code = """
+import torch
+from thnn.testing.case_runner import CaseRunner
+from thnn.testing.cases import cases
+
+def at_odd_byte(value):
+    if not isinstance(value, torch.Tensor) or not value.numel():
+        return value
+    memory = bytearray(1 + value.nbytes)
+    moved = torch.frombuffer(memory, dtype=value.dtype, offset=1).view(value.shape).copy_(value)
+    assert moved.data_ptr() % 2
+    return moved
+
+for module in (
+    "Threshold", "SoftMax", "BatchNormalization", "ClassNLLCriterion", "SpatialMaxPooling", "SpatialAveragePooling",
+    "SpatialAdaptiveMaxPooling", "SpatialReplicationPadding", "SpatialUpSamplingNearest", "SpatialUpSamplingBilinear",
+    "SpatialGridSamplerBilinear", "SpatialConvolutionMM",
+):
+    case = cases()[module]
+    for sample in case.samples:
+        if not sample.differentiable or module == "Threshold" and sample.arguments.get("inplace"):
+            continue
+        runner = CaseRunner(case, sample)
+        expected, made = runner.run(), {}
+        for function in runner.functions:
+            row = runner.row(function, made, output=lambda key, value: torch.zeros_like(expected[key]))
+            row = {name: at_odd_byte(value) for name, value in row.items()}
+            runner.call(function, row)
+            for key in runner.defined(expected):
+                phase, name = key.split(".")
+                if phase == function.phase:
+                    torch.testing.assert_close(row[name], expected[key], equal_nan=True)
+            made = made or {name: row[name] for name in row if f"{function.phase}.{name}" in expected}
+print("equal")
+"""
+    result = _in_new_process(code, THNN_CACHE_BYTES="0", THNN_CPU_CAPABILITY=capability)
+    if "does not support" in result.stderr:
+        pytest.skip("this CPU has no " + capability)
+    assert (result.returncode, result.stdout) == (0, "equal\n"), result.stderr
+
+
 def test_import_needs_no_library_and_is_quick_to_load() -> None:
     """`import thnn` loads neither torch nor the compiled library nor a parser; a class loads no parser."""
     code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'torch') if m in sys.modules])"

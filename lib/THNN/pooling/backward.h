@@ -20,13 +20,13 @@ typedef struct PoolingBackward {
 
 /* True if gradInput is written by non-temporal stores: if the operands of forward and backward together exceed the
    last-level cache. The forward never uses such stores: the next function reads the output, and the backward the
-   indices. */
+   indices. No vector of gradInput is aligned if its elements are not. */
 static inline bool backwardStreams(const THTensor *gradInput, const THTensor *gradOutput,
                                    const THIndexTensor *indices)
 {
   int64_t bytes = (THNNTensor_numel(gradInput) + THNNTensor_numel(gradOutput)) * (int64_t)sizeof(real);
   if (indices) bytes += THNNTensor_numel(indices) * (int64_t)sizeof(int64_t);
-  return thnn_exceedsLastLevelCache(2 * bytes);
+  return thnn_exceedsLastLevelCache(2 * bytes) && (uintptr_t)gradInput->data % sizeof(real) == 0;
 }
 
 /* Which gradients a lane adds: the gradients whose index is that of the lane (INPUT: the input element) or that of the

@@ -279,8 +279,9 @@ static void resample(const Resampling *resampling, bool backward, const THTensor
   joinLanes(&f.x, &f.y);
   f.aligned = isAligned(result, &f.y);
   f.contiguous = THNNTensor_isContiguous(result);
+  /* No vector of the result is aligned if its elements are not. */
   f.streams =
-      (f.aligned || (f.contiguous && f.y.lanes == 1)) &&
+      (f.aligned || (f.contiguous && f.y.lanes == 1 && (uintptr_t)result->data % sizeof(real) == 0)) &&
       thnn_exceedsLastLevelCache((THNNTensor_numel(source) + THNNTensor_numel(result)) * (int64_t)sizeof(real));
   if (f.columns && f.y.lanes <= LANE_BLOCK) {
     chunkFill(&chunk, f.columns, 0, 0, f.y.lanes, f.x.w, SUM_ELEMENTS / f.y.lanes);
