@@ -119,6 +119,42 @@ def allocation_functions() -> tuple[int, ...]:
     )
 
 
+def operator_functions() -> tuple[int, ...]:
+    """The addresses of the functions by which operators have kernels in C, in the order of lib/binding/operators.c; 0
+    for those that torch lacks.
+
+    The names with aoti_torch or torch at the beginning belong to libtorch's stable C interface, which passes no
+    exception on. The others are private, and throw torch's exceptions: the constructors and types of c10::Error and of
+    its subclasses, and functions of the C++ runtime. Fallback: kernels in Python, which cost several microseconds more
+    per call of compiled code.
+    """
+    errors = ("5Error", "9TypeError", "10ValueError", "10IndexError", "19NotImplementedError")
+    string = "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
+    stable = (
+        *(f"aoti_torch_get_{name}" for name in ("dim", "sizes", "strides", "dtype", "data_ptr")),
+        "aoti_torch_empty_strided",
+        "aoti_torch_clone",
+        "aoti_torch_delete_tensor_object",
+        "torch_delete_stable_ivalue",
+        "torch_get_num_threads",
+        "aoti_torch_library_init_impl",
+        "torch_library_impl",
+    )
+    private = (
+        "__cxa_allocate_exception",
+        "__cxa_throw",
+        f"_Z{string}C1EPKcRKS3_",
+        f"_Z{string}D1Ev",
+        *(f"_ZN3c10{error}C1ENS_14SourceLocationE{string}E" for error in errors),
+        *(f"_ZTIN3c10{error}E" for error in errors),
+    )
+    return (
+        *(_address("libtorch_cpu.so", name) for name in stable),
+        _address("libtorch_python.so", "_Z16THPVariable_WrapRKN2at10TensorBaseE"),
+        *(_address("libc10.so", name) for name in private),  # which is linked to the C++ runtime
+    )
+
+
 def _address(library: str, name: str) -> int:
     """The address of a function in a library of torch that is loaded; 0 if there is none."""
     path = Path(torch.__file__).parent / "lib" / library

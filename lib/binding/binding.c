@@ -444,10 +444,7 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
 
 static bool isNarrow(int type) { return type == THNN_TYPE_HALF || type == THNN_TYPE_BFLOAT16; }
 
-/* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
-   same for every type, and the type is float if the only `real` tensors of a call have letter M and are float. Views of
-   meta tensors have the CPU as their device. */
-static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
+int thnn_typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
 {
   int type = flags & THNN_CALL_TYPE;
   bool hasReal = false, hasMixed = false, hasDevice = false;
@@ -519,8 +516,7 @@ static void releaseBoundCall(PyObject *capsule)
   free(bound);
 }
 
-/* The type of the elements of an argument that the call allocates, by its letter. */
-static int typeOfLetter(const THNNFunction *function, int position, int type)
+int thnn_typeOfArgument(const THNNFunction *function, int position, int type)
 {
   const char *letter = function->arguments;
   for (int i = 0; i < position; i++)
@@ -543,11 +539,11 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
     if (view == NULL || view->ndim == THNN_UNALLOCATED) continue;
     if (letter == THNN_RESULT_SCALAR) {
       view->ndim = 0;
-      view->type = typeOfLetter(bound->function, i, view->type);
+      view->type = thnn_typeOfArgument(bound->function, i, view->type);
       made[i] = allocationNew(view);
     } else if (letter == THNN_RESULT_EMPTY && isNarrow(view->type) &&
-               typeOfLetter(bound->function, i, view->type) != view->type) {
-      view->type = typeOfLetter(bound->function, i, view->type);
+               thnn_typeOfArgument(bound->function, i, view->type) != view->type) {
+      view->type = thnn_typeOfArgument(bound->function, i, view->type);
       allocationSetStrides(view, false);
       made[i] = allocationNew(view);
     } else {
@@ -577,7 +573,7 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
       view->ndim = request->ndim;
       view->device = state->device;
       view->deviceIndex = state->deviceIndex;
-      view->type = typeOfLetter(bound->function, position, type);
+      view->type = thnn_typeOfArgument(bound->function, position, type);
       memcpy(view->size, request->size, sizeof *view->size * (size_t)request->ndim);
       allocationSetStrides(view, request->layout == THNN_CHANNELS_LAST && (view->ndim == 4 || view->ndim == 5));
       made[position] = allocationNew(view);
@@ -585,6 +581,21 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
     if (made[position] == NULL) return false;
   }
   return true;
+}
+
+void thnn_beginCall(THNNState *state, const THNNFunction *function)
+{
+  state->function = function->name;
+  state->stream = NULL;
+  state->device = THNN_DEVICE_CPU;
+  state->deviceIndex = 0;
+  state->meta = false;
+  state->gradientFactor = NULL;
+  state->status = THNN_OK;
+  state->requestCount = 0;
+  state->allocate = allocateTemporary;
+  state->allocations = NULL;
+  state->message[0] = 0;
 }
 
 /* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. For a
@@ -597,20 +608,11 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
   THNNValue values[function->argumentCount + 1];
   /* On the stack, so that calls may be nested: a tensor subclass may call thnn while its arguments are unpacked. */
   THNNState state;
-  state.function = function->name;
-  state.stream = NULL;
-  state.device = THNN_DEVICE_CPU;
-  state.deviceIndex = 0;
+  thnn_beginCall(&state, function);
   state.meta = (flags & THNN_CALL_META) != 0;
-  state.gradientFactor = NULL;
-  state.status = THNN_OK;
-  state.requestCount = 0;
-  state.allocate = allocateTemporary;
-  state.allocations = NULL;
-  state.message[0] = 0;
   bool arePlain;
   const bool unpacked = unpackAll(function, flags, arguments, views, values, &arePlain);
-  int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
+  int type = unpacked ? thnn_typeOfCall(function, flags, values, &state) : -1;
   if (type >= 0 && !setGradientFactor(bound, type, arguments, &state)) type = -1;
   *missing = type >= 0 && isMissing(bound, &state);
   state.meta |= *missing;
@@ -665,6 +667,8 @@ static PyObject *resultsOf(const BoundCall *bound, PyObject *arguments, PyObject
 }
 
 static PyObject *observer;
+
+bool thnn_isObserved(void) { return observer != NULL; }
 
 static double seconds(void)
 {

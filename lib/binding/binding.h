@@ -79,6 +79,22 @@ int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t 
 /* Fills a view of a torch tensor; false if that fails. */
 bool thnn_viewOf(PyObject *object, THNNTensor *view);
 
+/* The parts of a call that calls from Python and from operators (operators.h) share. */
+
+/* Sets the members of a state that is not a meta call. */
+void thnn_beginCall(THNNState *state, const THNNFunction *function);
+
+/* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
+   same for every type, and the type is float if the only `real` tensors of a call have letter M and are float. Views of
+   meta tensors have the CPU as their device. */
+int thnn_typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state);
+
+/* The type of the elements of an argument that a call of type `type` allocates. */
+int thnn_typeOfArgument(const THNNFunction *function, int position, int type);
+
+/* True while an observer is set. */
+bool thnn_isObserved(void);
+
 /* Adds 1 to an int64 tensor of one element on the CPU, given by its id; false if the tensor is of another kind, or
    cannot be viewed. */
 int thnn_increment(uintptr_t tensor);

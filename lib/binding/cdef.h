@@ -36,6 +36,12 @@ typedef struct {
   ...;
 } THNNLibrary;
 
+typedef struct {
+  int32_t kind, index, dimension;
+  double number;
+  ...;
+} THNNSource;
+
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_hasEntry(const THNNFunction *function);
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
@@ -46,3 +52,7 @@ int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate,
 int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t dataPointer,
                            uintptr_t deleteTensor, uintptr_t wrapTensor);
 int thnn_increment(uintptr_t tensor);
+int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
+                           const THNNSource *sources, const int32_t *results, int resultCount, int scale,
+                           uintptr_t kernel);
+int thnn_connectOperators(const uintptr_t *addresses, int count);

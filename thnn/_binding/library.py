@@ -17,7 +17,7 @@ import torch
 from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
 from thnn._header import Function
-from thnn._torch import allocation_functions
+from thnn._torch import allocation_functions, operator_functions
 
 # Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
 # tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing;
@@ -168,6 +168,17 @@ def connect_allocation(enable: bool = True) -> bool:
     return all(addresses)
 
 
+def connect_operators(enable: bool = True) -> bool:
+    """Lets operators have kernels in C; with ``enable=False`` the kernels of later ones are in Python.
+
+    Returns whether kernels in C are possible; False if torch lacks one of their functions.
+    """
+    addresses = [a if enable else 0 for a in operator_functions()]
+    if not lib.thnn_connectOperators(addresses, len(addresses)):
+        raise ImportError("the binding was built from another source; run: python -m thnn regenerate")
+    return all(addresses)
+
+
 def cpu_capability() -> str:
     """The instruction set in use: 'default', 'avx2' or 'avx512'."""
     return THNN.capability
@@ -196,3 +207,4 @@ if THNN.digest != DIGEST:
     )
 connect()
 connect_allocation()
+connect_operators()

@@ -26,7 +26,47 @@ from thnn._header import HeaderError, Module
 from thnn._torch import in_transform
 
 
-class _Source:
+class Source(NamedTuple):
+    """Where the value of an argument of a C function comes from; its text is the expression in Python."""
+
+    letter: str = "."  # of `results_of`; the value is the tensor that determines the new one
+    variable: str | None = None  # an argument of the caller
+    dimension: int | None = None  # the value is this size of it
+    constant: Any = None
+
+    def __str__(self) -> str:
+        if self.letter == "g":
+            return "ALLOCATE"
+        if self.variable is None:
+            return repr(self.constant)
+        return self.variable if self.dimension is None else f"{self.variable}.shape[{self.dimension}]"
+
+
+def forward_sources(module: Module) -> dict[str, Source]:
+    """The sources of the arguments of updateOutput, without the state."""
+    forward = module.forward
+    assert forward is not None
+    inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
+    outputs = [a.name for a in forward.tensors("output")]
+    is_inplace = any(a.name == "inplace" for a in forward.scalars)
+    sources = {}
+    for argument in forward.after_state:
+        like = inputs[0] if is_inplace and argument.name == outputs[0] else argument.like
+        if argument.role == "buffer":
+            source = Source()
+        elif argument.role not in ("output", "saved"):
+            source = Source(variable=argument.variable)
+        elif module.is_criterion and (argument.role == "output" or like in outputs):
+            source = Source("s", inputs[0])
+        elif like in inputs:
+            source = Source("e", like)
+        else:
+            source = Source("g")
+        sources[argument.name] = source
+    return sources
+
+
+class _Lines:
     """Lines of a function being written."""
 
     def __init__(self) -> None:
@@ -47,26 +87,24 @@ class _Source:
     def call(
         self,
         function: HeaderFunction,
-        names: Mapping[str, str],
-        results: Mapping[str, str],
+        sources: Mapping[str, Source],
         indent: int = 1,
         scaled: bool = False,
         caller: str = "",
     ) -> None:
         """Adds one C call, which assigns its results.
 
-        `names` maps arguments to expressions. `results` maps results to the letters of `results_of`. `scaled`: the call
-        is that of a criterion's gradient, which is multiplied by `gradOutput`. `caller`: the name of the function, if
-        it is not that of the phase.
+        `sources` are those of all arguments. `scaled`: the call is that of a criterion's gradient, which is multiplied
+        by `gradOutput`. `caller`: the name of the function, if it is not that of the phase.
         """
         arguments = function.after_state
-        expressions = [names[a.name] for a in arguments] + ["gradOutput"] * scaled
-        targets = ", ".join(a.name for a in arguments if a.name in results)
+        expressions = [str(sources[a.name]) for a in arguments] + ["gradOutput"] * scaled
+        targets = ", ".join(a.name for a in arguments if sources[a.name].letter != ".")
         self.add(f"{targets} = {caller or 'call_' + function.phase}({_tuple(expressions)})", indent)
 
 
-def _letters(function: HeaderFunction, results: Mapping[str, str]) -> str:
-    return "".join(results.get(a.name, ".") for a in function.after_state)
+def _letters(function: HeaderFunction, sources: Mapping[str, Source]) -> str:
+    return "".join(sources[a.name].letter for a in function.after_state)
 
 
 def _tuple(names: Sequence[str]) -> str:
@@ -120,28 +158,15 @@ def _make(
     rule = _derivatives.rule(module, library, cls_name, reference)
     keep = _read_by_backwards(module, all_inputs=reference is not None)
 
-    names = {a.name: a.variable for a in forward.arguments}
-    made = {}
-    for argument in forward.arguments:
-        if argument.role in ("output", "saved"):
-            if criterion and (argument.role == "output" or argument.like in outputs):
-                names[argument.name], made[argument.name] = inputs[0], "s"
-            elif argument.like in inputs:
-                names[argument.name], made[argument.name] = argument.like, "e"
-            else:
-                names[argument.name], made[argument.name] = "ALLOCATE", "g"
-        elif argument.role == "buffer":
-            names[argument.name] = "None"
-    if inplace:
-        names[outputs[0]], made[outputs[0]] = inputs[0], "e"
+    sources = forward_sources(module)
     caller = "(call_in_place if inplace else call_updateOutput)" if inplace else ""
     results = outputs + saved
     result = f"({outputs[0]}, indices) if return_indices else {outputs[0]}" if returns_indices else outputs[0]
 
-    code = _Source()
+    code = _Lines()
     code.add(f"def compute({', '.join(inputs + variables + options)}):", 0)
     code.flags(inplace, returns_indices)
-    code.call(forward, names, made, caller=caller)
+    code.call(forward, sources, caller=caller)
     if inplace:
         code.add("if inplace:")
         code.add(f"increment_version(({inputs[0]},))", 2)
@@ -154,7 +179,7 @@ def _make(
     if inplace:
         code.add("if inplace:")
         code.add(f"check_in_place(updateOutput.function, {inputs[0]}, {_tuple(variables)})", 2)
-    code.call(forward, names, made, caller=caller)
+    code.call(forward, sources, caller=caller)
     if inplace:
         code.add("if inplace:")
         code.add(f"ctx.mark_dirty({inputs[0]})", 2)
@@ -189,12 +214,13 @@ def _make(
     if needs:
         code.add("needs = ctx.needs_input_grad")
         code.add(f"{' = '.join(produced)} = None")
-    callers = {"call_updateOutput": results_of(library.bind(forward), _letters(forward, made))}
+    callers = {"call_updateOutput": results_of(library.bind(forward), _letters(forward, sources))}
     if inplace:
-        in_place = _letters(forward, {**made, outputs[0]: "g"})
+        in_place = _letters(forward, {**sources, outputs[0]: Source("g")})
         callers["call_in_place"] = results_of(library.bind(forward), in_place)
     for function in module.backwards:
-        computed = _backward_call(code, function, inputs, keep, scalars, needs, inplace, criterion)
+        computed = backward_sources(function, inputs, keep, scalars)
+        _backward_call(code, function, computed, needs, criterion)
         callers[f"call_{function.phase}"] = results_of(
             library.bind(function), _letters(function, computed), scaled=criterion
         )
@@ -286,6 +312,7 @@ class BackwardKernel(NamedTuple):
     function: HeaderFunction
     arguments: tuple[str, ...]  # after gradOutput
     gradients: Mapping[str, str]  # the results: each gradient with the tensor that it is the gradient of
+    sources: Mapping[str, Source]  # of the arguments of the C function
     run: Callable[..., Any]  # returns one gradient or a tuple; an empty tensor for that of an absent tensor
 
 
@@ -300,68 +327,65 @@ def backward_kernels(module: Module, library: Library, reference: Reference | No
     kernels = []
     for function in module.backwards:
         gradients = _gradients(function, inputs)
-        code = _Source()
+        code = _Lines()
         code.add(f"def {function.name}(gradOutput, {', '.join(arguments)}):", 0)
-        inplace, criterion = "inplace" in scalars, module.is_criterion
-        computed = _backward_call(code, function, inputs, keep, scalars, {}, inplace, criterion)
+        criterion = module.is_criterion
+        sources = backward_sources(function, inputs, keep, scalars)
+        _backward_call(code, function, sources, {}, criterion)
         results = [f"gradOutput.new_empty(0) if {g} is None else {g}" for g in gradients]
         code.add(f"return {results[0] if len(results) == 1 else _tuple(results)}")
-        letters = _letters(function, computed)
-        call = results_of(library.bind(function), letters, scaled=criterion)
+        call = results_of(library.bind(function), _letters(function, sources), scaled=criterion)
         namespace = {f"call_{function.phase}": call}
         _compile(function.name, "\n".join(code.lines) + "\n", namespace)
-        kernels.append(BackwardKernel(function, arguments, gradients, namespace[function.name]))
+        kernels.append(BackwardKernel(function, arguments, gradients, sources, namespace[function.name]))
     return kernels
 
 
-def _backward_call(
-    code: _Source,
-    function: HeaderFunction,
-    inputs: Sequence[str],
-    keep: Sequence[str],
-    scalars: Mapping[str, str],
-    needs: Mapping[str, str],
-    inplace: bool,
-    criterion: bool,
-) -> dict[str, str]:
-    """Writes the call of one backward function, under the condition that one of its results is needed.
-
-    Returns the results with the letters of `results_of`.
-    """
+def backward_sources(
+    function: HeaderFunction, inputs: Sequence[str], keep: Sequence[str], scalars: Mapping[str, str]
+) -> dict[str, Source]:
+    """The sources of the arguments of a backward function, without the state; a new tensor is a gradient."""
     gradients = _gradients(function, inputs)
-    produced = [a for a in function.arguments if a.name in gradients]
-    condition = " or ".join(needs[source] for a in produced if (source := a.gradient_of or "") in needs)
-    if condition:
-        code.add(f"if {condition}:")
-    indent = 2 if condition else 1
-    names: dict[str, str] = {}
-    for argument in function.arguments:
+    sources = {}
+    for argument in function.after_state:
         name = argument.name
-        if argument in produced:
-            names[name] = argument.gradient_of or ""
-        elif argument.role in ("state",):
-            continue
+        if name in gradients:
+            source = Source("e" if argument.role == "gradInput" else "z", argument.gradient_of)
         elif argument.role == "buffer" or (argument.role == "gradInput" and argument.is_optional):
-            names[name] = "None"
+            source = Source()
         elif argument.role == "gradOutput":
-            names[name] = "gradOutput"
-        elif name == "inplace" and inplace:
+            source = Source(variable="gradOutput")
+        elif name == "inplace" and name in scalars:
             # Not in place: the incoming gradient belongs to autograd and must not be overwritten.
-            names[name] = "False"
+            source = Source(constant=False)
         elif name in keep or name in scalars:
-            names[name] = scalars.get(name, name)
+            source = Source(variable=scalars.get(name, name))
         elif argument.is_optional:
-            names[name] = "None"
+            source = Source()
         elif argument.size is not None:
             tensor = "gradOutput" if argument.size.tensor == "output" else argument.size.tensor
-            names[name] = f"{tensor}.shape[{argument.size.dimension}]"
+            source = Source(variable=tensor, dimension=argument.size.dimension)
         elif argument.default is not None:
-            names[name] = repr(argument.default)
+            source = Source(constant=argument.default)
         else:
             raise HeaderError(
                 argument.location,
                 f"{function.name} has the argument {name}, which {function.module}_updateOutput does not have",
             )
-    results = {a.name: "e" if a.role == "gradInput" else "z" for a in produced}
-    code.call(function, names, results, indent, scaled=criterion)
-    return results
+        sources[name] = source
+    return sources
+
+
+def _backward_call(
+    code: _Lines,
+    function: HeaderFunction,
+    sources: Mapping[str, Source],
+    needs: Mapping[str, str],
+    criterion: bool,
+) -> None:
+    """Writes the call of one backward function, under the condition that one of its results is needed."""
+    produced = [s.variable or "" for s in sources.values() if s.letter != "."]
+    condition = " or ".join(needs[variable] for variable in produced if variable in needs)
+    if condition:
+        code.add(f"if {condition}:")
+    code.call(function, sources, indent=2 if condition else 1, scaled=criterion)

@@ -20,9 +20,9 @@ from torch import Tensor
 from thnn._binding.arguments import NARROW_DTYPES, check_one_device
 from thnn._binding.library import ALLOCATE
 from thnn._functions.base import cast_for_autocast
-from thnn._functions.generate import BackwardKernel, backward_kernels
-from thnn._header import Argument, Module
-from thnn._operators import flops, shapes
+from thnn._functions.generate import BackwardKernel, Source, backward_kernels, forward_sources
+from thnn._header import Argument, Function, Module
+from thnn._operators import flops, kernels, shapes
 from thnn._operators.differentiation import make_node
 from thnn._operators.rules import Rule, rule_of
 
@@ -91,6 +91,10 @@ class Operators:
     def _backward_kernels(self) -> Sequence[BackwardKernel]:
         return backward_kernels(self.module, self.library, self.cls._reference)
 
+    def _forward_sources(self) -> Mapping[str, Source] | None:
+        """The sources of the arguments of updateOutput; None if `compute` does more than call it."""
+        return forward_sources(self.module)
+
     def _make_node(self) -> Any:
         self.rule: Rule = rule_of(self)
         return make_node(self)
@@ -150,8 +154,11 @@ class Operators:
         ]
         count = len(self.results) + len(self.modified)
         name = self.module.name
+        forward = self.module.forward
+        assert forward is not None
+        results = [*self.results, *(a.name for a in self.modified)]
         self.forward = self._define(
-            f"{name}_updateOutput", arguments, count, self._forward, self._fake_forward
+            forward, arguments, results, self._forward_sources(), self._forward, self._fake_forward
         )
         self.backwards: list[Any] = []
         types = {name: text.split(" ")[0] for name, text in zip(self.given, arguments)}
@@ -162,11 +169,13 @@ class Operators:
                 parts.append(f"{types.get(argument, 'Tensor' + optional)} {argument}")
             self.backwards.append(
                 self._define(
-                    kernel.function.name,
+                    kernel.function,
                     parts,
-                    len(kernel.gradients),
+                    [*kernel.gradients],
+                    kernel.sources,
                     kernel.run,
                     self._fake_gradients(kernel),
+                    scaled=self.module.is_criterion,
                 )
             )
         self.result_count = count
@@ -198,15 +207,22 @@ class Operators:
 
     def _define(
         self,
-        name: str,
+        function: Function,
         arguments: Sequence[str],
-        count: int,
+        results: Sequence[str],
+        sources: Mapping[str, Source] | None,
         kernel: Callable[..., Any],
         fake: Callable[..., Any],
+        scaled: bool = False,
     ) -> Any:
-        tags = self._tags() if name.endswith("_updateOutput") else ()
-        self._definitions.define(f"{name}({', '.join(arguments)}) -> {_returns(count)}", tags=tags)
-        for device in ("CPU", "CUDA"):  # the binding chooses the library
+        name = function.name
+        tags = self._tags() if function.phase == "updateOutput" else ()
+        self._definitions.define(f"{name}({', '.join(arguments)}) -> {_returns(len(results))}", tags=tags)
+        bound = self.library.bind(function)
+        in_c = sources is not None and kernels.implement(
+            self.namespace, bound, arguments, sources, results, kernel, scaled
+        )
+        for device in ("CUDA",) if in_c else ("CPU", "CUDA"):  # the binding chooses the library
             self._definitions.impl(name, kernel, device)
         qualified = f"{self.namespace}::{name}"
         torch.library.register_fake(qualified, fake, lib=self._definitions)

@@ -21,6 +21,9 @@ class RecurrentOperators(Operators):
         self.results = [*(a.name for a in self.outputs), "storage"]
         return []
 
+    def _forward_sources(self) -> None:
+        return None
+
     @property
     def _is_lstm(self) -> bool:
         return len(self.outputs) == 2

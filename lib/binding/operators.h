@@ -1,0 +1,44 @@
+#ifndef THNN_BINDING_OPERATORS_H
+#define THNN_BINDING_OPERATORS_H
+
+#include "THNN/runtime/function_table.h"
+
+/* Kernels of operators of torch (torch.library) for tensors on the CPU, registered through libtorch's stable C
+   interface. A call of such a kernel needs no Python, unlike a kernel that torch.library registers. */
+
+/* Where the value of an argument of a C function comes from. */
+typedef enum THNNSourceKind {
+  THNN_SOURCE_NONE,      /* an absent tensor, or a buffer that the function may request */
+  THNN_SOURCE_GIVEN,     /* the argument `index` of the operator */
+  THNN_SOURCE_SIZE,      /* size `dimension` of the tensor `index` */
+  THNN_SOURCE_NUMBER,    /* `number` */
+  THNN_SOURCE_REQUESTED, /* a new tensor, as the function requests; absent if `index` >= 0 and that flag is false */
+  THNN_SOURCE_EMPTY,     /* a new tensor like the tensor `index`; absent if that one is */
+  THNN_SOURCE_ZEROS,     /* the same, filled with zeros */
+  THNN_SOURCE_SCALAR,    /* a new tensor without dimensions, of the type of the tensor `index` */
+  THNN_SOURCE_CLONE      /* a copy of the tensor `index`, which the function changes */
+} THNNSourceKind;
+
+typedef struct THNNSource {
+  int32_t kind; /* THNNSourceKind */
+  int32_t index, dimension;
+  double number;
+} THNNSource;
+
+/* Registers a kernel for the operator `name` of a namespace. It calls `function` and returns the new tensors in the
+   places `results` of its arguments, an empty tensor for an absent one. `letters` has a letter per argument of the
+   operator: T tensor, O optional tensor, i int, b bool, d float. `scale` tells what multiplies the result by the first
+   argument, a tensor of one element: 0 nothing, 1 the function, 2 the kernel.
+
+   `kernel`, the id of a Python function with the same arguments and results, computes the calls that C cannot: the
+   ones with an error and, while an observer is set (binding.h), all. False if there are too many operators, or without
+   thnn_connectOperators(). */
+int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
+                           const THNNSource *sources, const int32_t *results, int resultCount, int scale,
+                           uintptr_t kernel);
+
+/* Sets the addresses of functions of torch, in the order of operators.c (_torch.py lists them). No kernels can be
+   registered while one is 0. False if another number of addresses is given. */
+int thnn_connectOperators(const uintptr_t *addresses, int count);
+
+#endif

@@ -1,0 +1,81 @@
+"""Kernels in C for the operators of C functions, for tensors on the CPU (lib/binding/operators.h).
+
+Compiled code calls operators, and a kernel in Python costs each call several microseconds. The kernel in C makes the
+same call of the C function; a call with an error it leaves to the kernel in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from thnn._binding.device import EMULATION
+from thnn._binding.extension import lib
+from thnn._binding.library import THNN, BoundFunction
+from thnn._functions.generate import Source
+from thnn._header import Argument
+
+_LETTERS = {"Tensor": "T", "Tensor?": "O", "int": "i", "bool": "b", "float": "d"}
+# The values of THNNSourceKind.
+_NONE, _GIVEN, _SIZE, _NUMBER, _REQUESTED, _CLONE = 0, 1, 2, 3, 4, 8
+_LIKE = {"e": 5, "z": 6, "s": 7}
+
+
+def implement(
+    namespace: str,
+    bound: BoundFunction,
+    arguments: Sequence[str],
+    sources: Mapping[str, Source],
+    results: Sequence[str],
+    kernel: Callable[..., Any],
+    scaled: bool = False,
+) -> bool:
+    """Registers a kernel in C for the operator of a C function if that is possible.
+
+    `arguments` are those of the operator, with their types in torch's language, and `sources` those of the C function.
+    `results` names arguments of the C function: new tensors, and running statistics, of which the operator returns
+    changed copies. `scaled`: the result is multiplied by the first argument. `kernel` is the kernel in Python.
+
+    The kernel remains in Python if the function draws random numbers, since a generator belongs to Python; in the
+    emulation of CUDA, which computes some functions by torch; if this torch lacks a function of
+    `_torch.operator_functions`; and for operators beyond the 1024th.
+    """
+    types = {name: _LETTERS.get(t, "") for t, name in (argument.split(" ") for argument in arguments)}
+    if EMULATION or not all(types.values()):
+        return False
+    function = bound.function
+    positions = {name: k for k, name in enumerate(types)}
+    places = [next(k for k, a in enumerate(function.after_state) if a.name == name) for name in results]
+    return bool(
+        lib.thnn_implementOperator(
+            namespace.encode(),
+            function.name.encode(),
+            bound.address,
+            "".join(types.values()).encode(),
+            [_entry(a, sources[a.name], positions, a in function.running) for a in function.after_state],
+            places,
+            len(places),
+            0 if not scaled else 1 if bound.library is THNN else 2,  # other libraries may not read the factor
+            id(kernel),
+        )
+    )
+
+
+def _entry(
+    argument: Argument, source: Source, positions: Mapping[str, int], is_running: bool
+) -> tuple[int, int, int, float]:
+    """The members of a THNNSource."""
+    if source.letter == "g":
+        # Optional results are those of the training.
+        flag = positions["train"] if argument.is_optional and "train" in positions else -1
+        return _REQUESTED, flag, 0, 0.0
+    if source.variable == "inplace":
+        return _NUMBER, 0, 0, 0.0  # operators change none of their arguments
+    if source.variable is None:
+        return (_NONE, 0, 0, 0.0) if argument.is_tensor else (_NUMBER, 0, 0, float(source.constant))
+    index = positions[source.variable]
+    if source.letter != ".":
+        return _LIKE[source.letter], index, 0, 0.0
+    if source.dimension is not None:
+        return _SIZE, index, source.dimension, 0.0
+    return _CLONE if is_running else _GIVEN, index, 0, 0.0
