@@ -11,7 +11,7 @@ import difflib
 import inspect
 import keyword
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -34,6 +34,21 @@ def _make_node(cls: type[FunctionBase]) -> Any:
     node: Any = type(cls.__name__, (torch.autograd.Function,), {"__module__": cls.__module__, **members})
     node._backward_cls.apply = cls.backward
     return node
+
+
+class OperatorCall(NamedTuple):
+    """How a class calls its operator. torch.compile takes all of it for a constant; otherwise compiled code would check
+    each attribute of a class that tracing reads, in each call."""
+
+    arity: int  # arguments of `apply`
+    scalars: tuple[tuple[int, str], ...]  # position in `apply` and name
+    inplace_at: int  # position; -1: no such argument
+    train_at: int
+    returns_indices: bool
+    output_count: int
+    result_count: int
+    updated: tuple[tuple[int, int], ...]  # of each running statistic: position of the argument and of the result
+    is_overridden: bool = False  # a subclass with a forward or backward of its own
 
 
 class FunctionBase:
@@ -82,15 +97,7 @@ class FunctionBase:
     _operators: ClassVar[Any]
     _operator: ClassVar[Any]  # the operator of torch.library
     _transformed: ClassVar[Callable[..., Any]]  # the same for torch.func and forward mode
-    _inplace_at: ClassVar[int] = -1  # positions in `_names`; -1: no such argument
-    _train_at: ClassVar[int] = -1
-    _scalars: ClassVar[tuple[str, ...]] = ()
-    _returns_indices: ClassVar[bool] = False
-    _output_count: ClassVar[int] = 1
-    _operators_result_count: ClassVar[int] = 1
-    # Positions of running statistics: argument and result.
-    _updated: ClassVar[tuple[tuple[int, int], ...]] = ()
-    _is_overridden: ClassVar[bool] = False  # a subclass with a forward or backward of its own
+    _call: ClassVar[OperatorCall]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -104,7 +111,7 @@ class FunctionBase:
         if "module" in cls.__dict__:
             cls._describe_operator()
         elif not {"forward", "backward", "compute"}.isdisjoint(cls.__dict__):
-            cls._is_overridden = True
+            cls._call = cls._call._replace(is_overridden=True)
         if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
             # A subclass that overrides forward only: its forward also serves calls without a gradient.
             cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
@@ -113,14 +120,17 @@ class FunctionBase:
     def _describe_operator(cls) -> None:
         forward, names = cls.module.forward, cls._names
         assert forward is not None
-        cls._inplace_at = names.index("inplace") if "inplace" in names else -1
-        cls._scalars = tuple(a.name for a in forward.scalars if a.name in names)
-        cls._train_at = names.index("train") if "train" in names else -1
-        cls._returns_indices = "return_indices" in names
-        cls._output_count = len(forward.tensors("output"))
         count = len(forward.tensors("output", "saved"))
-        cls._operators_result_count = count + len(forward.running)
-        cls._updated = tuple((names.index(a.name), count + k) for k, a in enumerate(forward.running))
+        cls._call = OperatorCall(
+            arity=cls._arity,
+            scalars=tuple((names.index(a.name), a.name) for a in forward.scalars if a.name in names),
+            inplace_at=names.index("inplace") if "inplace" in names else -1,
+            train_at=names.index("train") if "train" in names else -1,
+            returns_indices="return_indices" in names,
+            output_count=len(forward.tensors("output")),
+            result_count=count + len(forward.running),
+            updated=tuple((names.index(a.name), count + k) for k, a in enumerate(forward.running)),
+        )
 
     @classmethod
     def _make_operators(cls, namespace: str) -> Any:
@@ -302,47 +312,46 @@ class FunctionBase:
     @classmethod
     def _through_operator(cls, args: tuple[Any, ...]) -> Any:
         """`apply` by way of the operator, which every tracer and transform of torch knows."""
-        if cls._is_overridden:
+        call = calls.define(cls)
+        if call.is_overridden:
             raise NotImplementedError(
                 f"{cls.__name__}: overrides forward or backward, which no transform of torch sees"
             )
-        if in_onnx_export():
+        is_compiling = torch.compiler.is_compiling()
+        if not is_compiling and in_onnx_export():
             raise NotImplementedError(
                 f"{cls.__name__}: torch.onnx.export knows the layers of thnn.nn, but no functions of thnn"
             )
-        is_compiling = torch.compiler.is_compiling()
         if _is_grad_enabled() and not any(isinstance(a, torch.fx.Proxy) for a in args):
             cls._wants_gradient(args)
-        calls.define(cls)
-        inplace = cls._inplace_at >= 0 and args[cls._inplace_at]
-        given = args[: len(args) - 1] if cls._returns_indices else args
-        if cls._inplace_at >= 0:
-            given = given[: cls._inplace_at] + given[cls._inplace_at + 1 :]
+        inplace = call.inplace_at >= 0 and args[call.inplace_at]
+        given = args[: len(args) - 1] if call.returns_indices else args
+        if call.inplace_at >= 0:
+            given = given[: call.inplace_at] + given[call.inplace_at + 1 :]
         if inplace:
             # The operator saves its input for the backward.
             given = (given[0].clone(), *given[1:])
         results = cls._operator(*given) if is_compiling else calls.run(cls, given)
-        several = cls._operators_result_count > 1
-        output = results[0] if several else results
-        for position, result in cls._updated:
-            if args[position] is not None and args[cls._train_at]:
+        output = results[0] if call.result_count > 1 else results
+        for position, result in call.updated:
+            if args[position] is not None and args[call.train_at]:
                 args[position].copy_(results[result])
         if inplace:
             # Under autocast the input keeps its values, as in a plain call, which overwrites only the cast.
             return args[0].copy_(output) if args[0].dtype is output.dtype else output
-        if cls._returns_indices and args[-1]:
+        if call.returns_indices and args[-1]:
             return output, results[1]
-        if cls._output_count > 1:
-            return tuple(results[k] for k in range(cls._output_count))
+        if call.output_count > 1:
+            return tuple(results[k] for k in range(call.output_count))
         return output
 
     @classmethod
     def _with_flags(cls, given: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments of `compute` from those of the operator, which has no inplace and no return_indices."""
         args = list(given)
-        if cls._inplace_at >= 0:
-            args.insert(cls._inplace_at, False)
-        if cls._returns_indices:
+        if cls._call.inplace_at >= 0:
+            args.insert(cls._call.inplace_at, False)
+        if cls._call.returns_indices:
             args.append(False)
         return tuple(args)
 
@@ -356,10 +365,11 @@ class FunctionBase:
     @classmethod
     def _traced_apply(cls, *args: Any, **keywords: Any) -> Any:
         """`apply` as torch.compile traces it."""
-        if keywords or len(args) != cls._arity:
+        call = calls.define(cls)
+        if keywords or len(args) != call.arity:
             args = cls._bind(args, keywords)
-        for name in cls._scalars:
-            if not isinstance(args[cls._names.index(name)], _NUMBERS):
+        for position, name in call.scalars:
+            if not isinstance(args[position], (bool, int, float)):
                 # torch.compile makes tensors of NumPy's scalars. After this error it runs the call uncompiled.
                 raise TypeError(
                     f"{cls.__name__}: {name}: torch.compile needs a bool, int or float of Python; call .item() before"

@@ -12,7 +12,7 @@ from thnn._binding.arguments import convert_scalar
 from thnn._torch import functorch_active, is_functionalizing, marked_constant
 
 if TYPE_CHECKING:
-    from thnn._functions.base import FunctionBase
+    from thnn._functions.base import FunctionBase, OperatorCall
     from thnn._load.loaded import LoadedModule
 
 
@@ -21,7 +21,7 @@ _EXACT: dict[str, Any] = {"bool": bool, **dict.fromkeys(("accreal", "real", "dou
 
 
 @marked_constant
-def define(cls: type[FunctionBase]) -> bool:
+def define(cls: type[FunctionBase]) -> OperatorCall:
     """Defines the operators of a class at the first call; torch.compile calls it while it traces."""
     if not hasattr(cls, "_operators"):
         # Imported here, since operators are made of the generated classes.
@@ -31,7 +31,7 @@ def define(cls: type[FunctionBase]) -> bool:
         operators = operators_of(owner)
         owner._operator, owner._transformed = operators.operator, operators.node.apply
         owner._operators = operators
-    return True
+    return cls._call
 
 
 def register_operators(loaded: LoadedModule | None = None) -> None:

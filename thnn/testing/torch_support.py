@@ -304,10 +304,10 @@ def opcheck(call: Call) -> None:
     """torch's own checks of an operator: schema, autograd registration, fake tensors, ahead-of-time tracing."""
     calls.define(call.cls)
     given = list(call.values)
-    if call.cls._returns_indices:
+    if call.cls._call.returns_indices:
         given.pop()
-    if call.cls._inplace_at >= 0:
-        del given[call.cls._inplace_at]
+    if call.cls._call.inplace_at >= 0:
+        del given[call.cls._call.inplace_at]
     for k, leaf in zip(call.moved, call.leaves()):
         given[k] = leaf
     tests = ("test_schema", "test_faketensor", "test_aot_dispatch_static")

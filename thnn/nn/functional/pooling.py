@@ -122,10 +122,10 @@ def max_pool2d(
     padH, padW = _tuple("padding", padding, 2)
     dilationH, dilationW = _tuple("dilation", dilation, 2)
     if dilationH == dilationW == 1:
-        result = _max2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices=return_indices)
+        result = _max2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices)
     else:
         result = _dilated_max2d(
-            input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices=return_indices
+            input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices
         )
     if not return_indices:
         return _without_windows_beyond_input(result, input, (dH, dW), (padH, padW), ceil_mode)
