@@ -37,7 +37,7 @@ typedef struct {
 } THNNLibrary;
 
 typedef struct {
-  int32_t kind, index, dimension;
+  int32_t kind, index, dimension, flag;
   double number;
   ...;
 } THNNSource;

@@ -146,6 +146,12 @@ static void *newLike(void *tensor, THNNTensor *view, bool isZero)
 
 static bool flagOf(StableValue value) { return (value & 0xff) != 0; }
 
+/* False if the flag that the argument depends on is false. */
+static bool isWanted(const THNNSource *source, const StableValue *stack)
+{
+  return source->flag < 0 || flagOf(stack[source->flag]);
+}
+
 static void *handleOf(StableValue value, char letter)
 {
   if (letter == 'O') return value == 0 ? NULL : (void *)*(StableValue *)value;
@@ -193,8 +199,7 @@ static bool fillValues(const Operator *op, const StableValue *stack, THNNTensor 
       view->data = NULL;
       view->ndim = THNN_UNALLOCATED;
       view->argument = i + 1;
-      const bool isAbsent =
-          source->kind == THNN_SOURCE_NONE ? mark != '*' : source->index >= 0 && !flagOf(stack[source->index]);
+      const bool isAbsent = source->kind == THNN_SOURCE_NONE ? mark != '*' : !isWanted(source, stack);
       if (isAbsent) values[i].tensor = NULL;
     } else {
       void *tensor = handleOf(stack[source->index], op->letters[source->index]);
@@ -226,7 +231,7 @@ static bool allocateSources(const Operator *op, const StableValue *stack, const 
 {
   for (int i = 0; i < op->function->argumentCount; i++) {
     const THNNSource *source = &op->sources[i];
-    if (source->kind < THNN_SOURCE_EMPTY || values[i].tensor == NULL) continue;
+    if (source->kind < THNN_SOURCE_EMPTY || values[i].tensor == NULL || !isWanted(source, stack)) continue;
     THNNTensor *view = values[i].tensor;
     void *tensor = handleOf(stack[source->index], op->letters[source->index]);
     if (source->kind == THNN_SOURCE_SCALAR) {

@@ -12,16 +12,17 @@ typedef enum THNNSourceKind {
   THNN_SOURCE_GIVEN,     /* the argument `index` of the operator */
   THNN_SOURCE_SIZE,      /* size `dimension` of the tensor `index` */
   THNN_SOURCE_NUMBER,    /* `number` */
-  THNN_SOURCE_REQUESTED, /* a new tensor, as the function requests; absent if `index` >= 0 and that flag is false */
+  THNN_SOURCE_REQUESTED, /* a new tensor, as the function requests; absent if `flag` >= 0 and that flag is false */
   THNN_SOURCE_EMPTY,     /* a new tensor like the tensor `index`; absent if that one is */
   THNN_SOURCE_ZEROS,     /* the same, filled with zeros */
   THNN_SOURCE_SCALAR,    /* a new tensor without dimensions, of the type of the tensor `index` */
-  THNN_SOURCE_CLONE      /* a copy of the tensor `index`, which the function changes */
+  /* a copy of the tensor `index`, which the function changes; with `flag` >= 0, if that flag is false, the tensor */
+  THNN_SOURCE_CLONE
 } THNNSourceKind;
 
 typedef struct THNNSource {
   int32_t kind; /* THNNSourceKind */
-  int32_t index, dimension;
+  int32_t index, dimension, flag;
   double number;
 } THNNSource;
 

@@ -334,7 +334,7 @@ class FunctionBase:
         results = cls._operator(*given) if is_compiling else calls.run(cls, given)
         output = results[0] if call.result_count > 1 else results
         for position, result in call.updated:
-            if args[position] is not None and args[call.train_at]:
+            if args[position] is not None and (call.train_at < 0 or args[call.train_at]):
                 args[position].copy_(results[result])
         if inplace:
             # Under autocast the input keeps its values, as in a plain call, which overwrites only the cast.

@@ -63,19 +63,19 @@ def implement(
 
 def _entry(
     argument: Argument, source: Source, positions: Mapping[str, int], is_running: bool
-) -> tuple[int, int, int, float]:
+) -> tuple[int, int, int, int, float]:
     """The members of a THNNSource."""
+    # Optional results are those of the training, which alone changes the running statistics.
+    train = positions.get("train", -1)
     if source.letter == "g":
-        # Optional results are those of the training.
-        flag = positions["train"] if argument.is_optional and "train" in positions else -1
-        return _REQUESTED, flag, 0, 0.0
+        return _REQUESTED, 0, 0, train if argument.is_optional else -1, 0.0
     if source.variable == "inplace":
-        return _NUMBER, 0, 0, 0.0  # operators change none of their arguments
+        return _NUMBER, 0, 0, -1, 0.0  # operators change none of their arguments
     if source.variable is None:
-        return (_NONE, 0, 0, 0.0) if argument.is_tensor else (_NUMBER, 0, 0, float(source.constant))
+        return (_NONE, 0, 0, -1, 0.0) if argument.is_tensor else (_NUMBER, 0, 0, -1, float(source.constant))
     index = positions[source.variable]
     if source.letter != ".":
-        return _LIKE[source.letter], index, 0, 0.0
+        return _LIKE[source.letter], index, 0, -1, 0.0
     if source.dimension is not None:
-        return _SIZE, index, source.dimension, 0.0
-    return _CLONE if is_running else _GIVEN, index, 0, 0.0
+        return _SIZE, index, source.dimension, -1, 0.0
+    return (_CLONE, index, 0, train, 0.0) if is_running else (_GIVEN, index, 0, -1, 0.0)

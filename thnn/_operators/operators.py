@@ -231,20 +231,20 @@ class Operators:
         return operator
 
     def _forward(self, *values: Any) -> Any:
-        given = list(values)
-        updated = []
-        for argument in self.modified:
-            position = self.given.index(argument.name)
-            if given[position] is not None:
-                given[position] = given[position].clone()
-            updated.append(given[position])
-        return _packed([*self.compute(*given), *updated], values[0])
+        named = dict(zip(self.given, values))
+        updated = {n: None if t is None else t.clone() for n, t in self._updated(named).items()}
+        results = self.compute(*{**named, **{n: t for n, t in updated.items() if t is not None}}.values())
+        return _packed([*results, *updated.values()], values[0])
+
+    def _updated(self, named: Mapping[str, Any]) -> dict[str, Any]:
+        """The running statistics that a call updates, by name; None for absent ones, and for all in evaluation."""
+        is_updating = named.get("train", True)
+        return {a.name: named[a.name] if is_updating else None for a in self.modified}
 
     def _fake_forward(self, *values: Any) -> Any:
         named = dict(zip(self.given, values))
         check_one_device(f"{self.module.name}_updateOutput", named)
-        updated = [named[a.name] for a in self.modified]
-        copies = [None if t is None else torch.empty_like(t) for t in updated]
+        copies = [None if t is None else torch.empty_like(t) for t in self._updated(named).values()]
         return _packed([*self.fake_results(named), *copies], values[0])
 
     def _fake_gradients(self, kernel: BackwardKernel) -> Callable[..., Any]:
