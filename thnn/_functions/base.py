@@ -47,7 +47,9 @@ class OperatorCall(NamedTuple):
     returns_indices: bool
     output_count: int
     result_count: int
-    updated: tuple[tuple[int, int], ...]  # of each running statistic: position of the argument and of the result
+    updated: tuple[
+        tuple[int, int], ...
+    ]  # of each running statistic: position of the argument and of the result
     is_overridden: bool = False  # a subclass with a forward or backward of its own
 
 
@@ -317,8 +319,8 @@ class FunctionBase:
             raise NotImplementedError(
                 f"{cls.__name__}: overrides forward or backward, which no transform of torch sees"
             )
-        is_compiling = torch.compiler.is_compiling()
-        if not is_compiling and in_onnx_export():
+        is_traced = torch.compiler.is_dynamo_compiling()
+        if not is_traced and in_onnx_export():
             raise NotImplementedError(
                 f"{cls.__name__}: torch.onnx.export knows the layers of thnn.nn, but no functions of thnn"
             )
@@ -331,6 +333,7 @@ class FunctionBase:
         if inplace:
             # The operator saves its input for the backward.
             given = (given[0].clone(), *given[1:])
+        is_compiling = is_traced or torch.compiler.is_compiling()
         results = cls._operator(*given) if is_compiling else calls.run(cls, given)
         output = results[0] if call.result_count > 1 else results
         for position, result in call.updated:
