@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from cube import KERNEL
-from test_load import cube
+from test_load import SQUARE_HEADER, SQUARE_KERNEL, cube
 
 import thnn
 
@@ -101,3 +101,19 @@ def test_namespaces_of_packages(write: Callable[..., Path], tmp_path: Path) -> N
         assert opened.CubeFunction.apply(torch.ones(1)).item() == (10 if factor else 1)
         namespaces.append(opened.CubeFunction._library.operator_namespace)
     assert namespaces[0] == namespaces[2] != namespaces[1]
+
+
+@pytest.mark.parametrize("factor", [0.5, float("inf")])
+def test_a_criterion_without_python(write: Callable[..., Path], factor: float) -> None:
+    """The kernel of its operator is in C and multiplies the gradient, since the library may not read the factor."""
+    loaded = thnn.load(write(SQUARE_HEADER, SQUARE_KERNEL, "Square"))
+    thnn.register_operators(loaded)
+    cls = loaded.SquareFunction
+    x, target = torch.randn(4, 3), torch.randn(4, 3)
+    operators = cls._operators
+    for operator in (operators.forward, *operators.backwards):
+        (line,) = [n for n in torch._C._dispatch_dump(operator.name()).splitlines() if n.startswith("CPU:")]
+        assert "operators.c" in line
+    arguments = torch.tensor(factor), x, target, True
+    found, expected = operators.backwards[0](*arguments), operators.kernels[0].run(*arguments)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)

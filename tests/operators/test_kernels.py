@@ -230,3 +230,13 @@ def test_a_torch_without_the_functions() -> None:
         "assert 'operators.py' in next(n for n in lines if n.startswith('CPU:'))\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
+
+
+def test_the_benchmark() -> None:
+    command = "-m", "thnn.testing.bench_compiled", "--backends", "aot_eager", "--rounds", "1"
+    printed = subprocess.run(
+        [sys.executable, *command], check=True, timeout=600, capture_output=True, text=True
+    )
+    for mode in ("training step", "inference"):
+        for library in ("thnn.nn", "torch.nn"):
+            assert f"{mode}: {library} aot_eager" in printed.stdout
