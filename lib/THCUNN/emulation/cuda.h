@@ -133,6 +133,7 @@ static inline int atomicMax(int *memory, int value)
     continue;
   return found;
 }
+static inline int __ffs(int bits) { return __builtin_ffs(bits); }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 static inline uint64_t __umul64hi(uint64_t a, uint64_t b) { return (uint64_t)((unsigned __int128)a * b >> 64); }
 static inline float __fdividef(float a, float b) { return a / b; }

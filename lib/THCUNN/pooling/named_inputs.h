@@ -46,6 +46,14 @@ template <class I, PoolingIndex KIND> struct IndexDecoder {
     }
     return exists;
   }
+  /* The row-major number of the input that an index names; -1 if there is none. */
+  __device__ I position(int64_t index, const Place<I> &output) const
+  {
+    if (KIND == INDEX_INPUT) return index >= 0 && index < limit ? (I)index : (I)-1;
+    Place<I> input = output;
+    if (!find(index, output, input)) return -1;
+    return (input.x[0] * axis[1].input + input.x[1]) * axis[2].input + input.x[2];
+  }
 };
 
 /* A flag per plane: 1 if an index names an input outside the window of its output, as the index of a maximum never

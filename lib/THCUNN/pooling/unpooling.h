@@ -8,46 +8,146 @@ namespace thcunn
 namespace pooling
 {
 
-/* Unpooling in two steps, since several indices may name one element, and the last of them in row order counts. First,
-   integer atomics find the largest number of a pooled element that names an element of the plane, whatever the order of
-   threads. Then a thread per element of the plane takes that pooled element. */
+/* Several indices may name one element of a plane, and the last of them in row order counts. A block computes a range of
+   the positions of some channels: it finds the largest number of a pooled element that names each of its elements, by
+   integer atomics in shared memory, and then writes the elements. So each block reads the indices of its planes, which
+   the cache holds for the other ranges of a plane. In planes of more than FULL_SCANS ranges, it reads only those chunks
+   of the indices that name an element of its range; all of them where the indices have no order. */
+static const int RANGE = 8192, CHUNK = 256, FULL_SCANS = 8;
 
-template <class I, PoolingIndex KIND> struct FindSources {
-  ImageLoop<I> pooled;
-  Images<const int64_t, I> indices;
+/* The largest range of positions that the indices of a chunk name. */
+template <class I> struct NamedRange {
+  I first, last;
+};
+
+template <class T, class I, PoolingIndex KIND> struct Unpooling {
+  typedef typename DivisorOf<I>::type Division;
+  static const int LOADS = 4; /* indices that a thread loads at a time */
+
+  /* A group of adjacent channels, and a sample. */
+  struct Group {
+    I n, firstChannel, channels;
+  };
+  /* An element of a group: channel and position in the plane. */
+  struct Member {
+    I channel, position;
+  };
+  /* The pooled image or the plane: positions along the axes, and the order of a group's elements in memory. */
+  struct Layout {
+    Division height, width, inner;
+
+    Layout(const ImageShape &s, int64_t inner) : height(s.x[1]), width(s.x[2]), inner(inner) {}
+    __device__ Member member(I i, bool isChannelsLast) const
+    {
+      const I outer = inner.quotient(i), rest = i - outer * (I)inner.divisor;
+      return isChannelsLast ? Member{rest, outer} : Member{outer, rest};
+    }
+    __device__ Place<I> place(const Group &group, I channel, I position) const
+    {
+      const I row = width.quotient(position), slice = height.quotient(row);
+      return {group.n,
+              group.firstChannel + channel,
+              {slice, row - slice * (I)height.divisor, position - row * (I)width.divisor}};
+    }
+  };
+
   IndexDecoder<I, KIND> decoder;
   IndexCheck check;
-  Images<int, I> sources; /* contiguous, initially -1 */
-
-  __device__ void operator()(int64_t i) const
-  {
-    const Place<I> p = pooled.at((I)i);
-    Place<I> to = p;
-    const int64_t index = *indices.at(p);
-    if (!check(index)) return;
-    if (!decoder.find(index, p, to)) return check.refuse(index);
-    atomicMax(sources.at(to), (int)((p.x[0] * decoder.axis[1].output + p.x[1]) * decoder.axis[2].output + p.x[2]));
-  }
-};
-
-template <class T, class I> struct TakeSources {
-  ImageLoop<I> elements;
-  Images<const int, I> sources;
+  Images<const int64_t, I> indices;
   Images<const T, I> pooled;
   Images<T, I> plane;
-  typename DivisorOf<I>::type height, width; /* of the pooled image */
+  bool isChannelsLast;
+  I channels, channelsPerGroup, positions, length, terms, chunks; /* length of a range; terms: pooled elements */
+  Layout pooledLayout, planeLayout;
+  Division groups, ranges; /* groups of a sample, ranges of a group */
+  NamedRange<I> *named;    /* of each chunk of each group; NULL if all chunks are read */
 
-  __device__ void operator()(int64_t i) const
+  __device__ Group group(I i) const
   {
-    const Place<I> p = elements.at((I)i);
-    Place<I> from = p;
-    const I source = *sources.at(p);
-    if (source < 0) return store(plane.at(p), 0);
-    const I row = width.quotient(source), slice = height.quotient(row);
-    from.x[0] = slice, from.x[1] = row - slice * (I)height.divisor, from.x[2] = source - row * (I)width.divisor;
-    store(plane.at(p), load(pooled.at(from)));
+    const I n = groups.quotient(i), first = (i - n * (I)groups.divisor) * channelsPerGroup;
+    return {n, first, smaller<I>(channelsPerGroup, channels - first)};
+  }
+  /* Calls f(channel, position named, position of the pooled element) for the indices of a chunk, by the lanes of a
+     warp. Bad indices are reported. */
+  template <class F> __device__ void forNamed(const Group &group, I chunk, int lane, F f) const
+  {
+#pragma unroll 1
+    for (int k = 0; k < CHUNK; k += LOADS * WARP) {
+      const I first = chunk * CHUNK + k + lane;
+      int64_t index[LOADS];
+#pragma unroll
+      for (int j = 0; j < LOADS; j++) {
+        const Member e = pooledLayout.member(first + j * WARP, isChannelsLast);
+        const bool exists = first + j * WARP < terms && e.channel < group.channels;
+        index[j] = exists ? *indices.at(pooledLayout.place(group, e.channel, e.position)) : 0;
+      }
+#pragma unroll
+      for (int j = 0; j < LOADS; j++) {
+        const Member e = pooledLayout.member(first + j * WARP, isChannelsLast);
+        if (first + j * WARP >= terms || e.channel >= group.channels || !check(index[j])) continue;
+        const I to = decoder.position(index[j], pooledLayout.place(group, e.channel, e.position));
+        if (to < 0) check.refuse(index[j]);
+        else f(e.channel, to, e.position);
+      }
+    }
+  }
+
+  /* By a warp. */
+  __device__ void findNamed(I i, int lane) const
+  {
+    const I groupNumber = i / chunks;
+    NamedRange<I> range = {positions, -1};
+    forNamed(group(groupNumber), i - groupNumber * chunks, lane, [&range](I, I to, I) {
+      range.first = smaller<I>(range.first, to);
+      range.last = larger<I>(range.last, to);
+    });
+#pragma unroll
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+      range.first = smaller<I>(range.first, __shfl_xor_sync(ALL_LANES, range.first, distance));
+      range.last = larger<I>(range.last, __shfl_xor_sync(ALL_LANES, range.last, distance));
+    }
+    if (lane == 0) named[i] = range;
+  }
+  /* True if an index of a chunk may name a position from `begin` on. */
+  __device__ bool names(I groupNumber, I chunk, I begin) const
+  {
+    if (chunk >= chunks) return false;
+    if (named == NULL) return true;
+    const NamedRange<I> range = named[groupNumber * chunks + chunk];
+    return range.last >= begin && range.first < begin + length;
   }
 };
+
+template <class T, class I, PoolingIndex KIND>
+__global__ void __launch_bounds__(THREADS) unpoolKernel(Unpooling<T, I, KIND> u)
+{
+  THCUNN_SHARED(int, sources, [RANGE]); /* positions of pooled elements */
+  const I block = (I)blockIdx.x, groupNumber = u.ranges.quotient(block);
+  const I begin = (block - groupNumber * (I)u.ranges.divisor) * u.length;
+  const typename Unpooling<T, I, KIND>::Group group = u.group(groupNumber);
+  const int elements = (int)(u.channelsPerGroup * u.length), lane = threadIdx.x % WARP, warps = THREADS / WARP;
+  for (int e = threadIdx.x; e < elements; e += THREADS) sources[e] = -1;
+  __syncthreads();
+  for (I first = threadIdx.x / WARP; first < u.chunks; first += WARP * warps) {
+    /* Neighbouring chunks are read by different warps. */
+    unsigned named = __ballot_sync(ALL_LANES, u.names(groupNumber, first + lane * warps, begin));
+    for (; named != 0; named &= named - 1)
+      u.forNamed(group, first + (__ffs((int)named) - 1) * warps, lane, [&](I channel, I to, I position) {
+        const I at = to - begin;
+        if (at < 0 || at >= u.length) return;
+        atomicMax(&sources[u.isChannelsLast ? at * u.channelsPerGroup + channel : channel * u.length + at],
+                  (int)position);
+      });
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < elements; i += THREADS) {
+    const auto e = u.planeLayout.member(i, u.isChannelsLast);
+    if (e.channel >= group.channels || begin + e.position >= u.positions) continue;
+    typename Arithmetic<T>::type value = 0;
+    if (sources[i] >= 0) value = load(u.pooled.at(u.pooledLayout.place(group, e.channel, sources[i])));
+    store(u.plane.at(u.planeLayout.place(group, e.channel, begin + e.position)), value);
+  }
+}
 
 /* The gradient: a thread per index. */
 template <class T, class I, PoolingIndex KIND> struct TakeNamed {
@@ -74,34 +174,46 @@ template <class T, PoolingIndex KIND, class I>
 void unpoolIndexedBy(THNNState *state, const PoolingShape &shape, const THNNTensor *pooled,
                      const THNNTensor *indices, const THNNTensor *plane, const ImageShape &indexShape)
 {
-  const bool isChannelsLast = shape.input.isChannelsLast();
-  ImageShape contiguous = shape.input; /* with channels innermost or outermost, as in the plane */
-  int64_t stride = isChannelsLast ? contiguous.c : 1;
-  for (int a = WINDOW_AXES - 1; a >= 0; stride *= contiguous.x[a], a--) contiguous.sx[a] = stride;
-  contiguous.sc = isChannelsLast ? 1 : stride;
-  contiguous.sn = isChannelsLast ? stride : stride * contiguous.c;
-  const int64_t elements = contiguous.count();
-  if (elements == 0) return;
-  if (shape.output.x[0] * shape.output.x[1] * shape.output.x[2] > INT32_MAX) {
+  const ImageShape &to = shape.input, &from = shape.output;
+  const int64_t positions = to.x[0] * to.x[1] * to.x[2], pooledPositions = from.x[0] * from.x[1] * from.x[2];
+  if (to.count() == 0) return;
+  if (pooledPositions > INT32_MAX) {
     THNN_fail(state, THNN_NOT_IMPLEMENTED, "input", "expected planes of fewer than 2^31 elements");
     return;
   }
+  /* Eight channels of an image whose channels are innermost are at least a sector; small planes share a block. */
+  const bool isChannelsLast = to.isChannelsLast();
+  const int64_t most = isChannelsLast ? 8 : 1 + RANGE / 8 / positions, perGroup = to.c < most ? to.c : most;
+  const int64_t length = positions < RANGE / perGroup ? positions : RANGE / perGroup;
+  const int64_t groups = (to.c + perGroup - 1) / perGroup, ranges = (positions + length - 1) / length;
+  const int64_t terms = pooledPositions * perGroup, chunks = (terms + CHUNK - 1) / CHUNK;
   const IndexDecoder<I, KIND> decoder(shape.axis);
-  const IndexCheck check = indexCheck(state, "indices", 0, decoder.limit);
-  int *sources = (int *)scratch(state, elements * (int64_t)sizeof(int));
+  Unpooling<T, I, KIND> u = {decoder,
+                             indexCheck(state, "indices", 0, decoder.limit),
+                             Images<const int64_t, I>((const int64_t *)indices->data, indexShape),
+                             Images<const T, I>((const T *)pooled->data, from),
+                             Images<T, I>((T *)plane->data, to),
+                             isChannelsLast,
+                             (I)to.c,
+                             (I)perGroup,
+                             (I)positions,
+                             (I)length,
+                             (I)terms,
+                             (I)chunks,
+                             {from, isChannelsLast ? perGroup : pooledPositions},
+                             {to, isChannelsLast ? perGroup : length},
+                             groups,
+                             ranges,
+                             NULL};
+  const unsigned blocks = blockCount(state, to.n * groups * ranges, 1);
   if (state->status != THNN_OK) return;
-  cudaMemsetAsync(sources, 0xff, (size_t)elements * sizeof(int), streamOf(state));
-  const FindSources<I, KIND> find = {ImageLoop<I>(indexShape),
-                                     Images<const int64_t, I>((const int64_t *)indices->data, indexShape), decoder,
-                                     check, Images<int, I>(sources, contiguous)};
-  forEach(state, shape.output.count(), find);
-  const TakeSources<T, I> take = {ImageLoop<I>(shape.input),
-                                  Images<const int, I>(sources, contiguous),
-                                  Images<const T, I>((const T *)pooled->data, shape.output),
-                                  Images<T, I>((T *)plane->data, shape.input),
-                                  shape.output.x[1],
-                                  shape.output.x[2]};
-  forEach(state, elements, take);
+  if (ranges > FULL_SCANS) {
+    u.named = (NamedRange<I> *)scratch(state, to.n * groups * chunks * (int64_t)sizeof(NamedRange<I>));
+    if (u.named == NULL) return;
+    forEach(state, to.n * groups * chunks * WARP,
+            [=] __device__(int64_t i) { u.findNamed((I)(i / WARP), (int)(i % WARP)); });
+  }
+  THCUNN_LAUNCH((unpoolKernel<T, I, KIND>), blocks, THREADS, streamOf(state))(u);
 }
 
 template <class T, PoolingIndex KIND, class I>

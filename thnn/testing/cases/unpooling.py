@@ -62,8 +62,9 @@ def _pooled_positions(*shape: int, kernel: int) -> Maker:
     return maker
 
 
-def _duplicates(generator: torch.Generator) -> Tensor:
-    return torch.randint(4, (2, 3, 4, 5), generator=generator)
+def _any_positions(*shape: int, size: int) -> Maker:
+    """Positions that may be equal, in no order."""
+    return lambda generator: torch.randint(size, shape, generator=generator)
 
 
 _MOVED = 8 * 64 * (28 * 28 * 12.0 + 56 * 56 * 4.0)
@@ -82,8 +83,11 @@ SPATIAL_MAX_UNPOOLING = Case(
         _image("one column", (2, 2, 3, 1), 7, 1),
         _image("smaller than the input", (1, 2, 2, 3), 2, 3),
         _image("empty", (0, 3, 2, 3), 4, 6),
-        _image("equal positions", (2, 3, 4, 5), 4, 6, _duplicates),
+        _image("equal positions", (2, 3, 4, 5), 4, 6, _any_positions(2, 3, 4, 5, size=4)),
         _image("many planes", (3, 37, 14, 15), 28, 30, _pooled_positions(3, 37, 28, 30, kernel=2)),
+        _image("large planes", (1, 2, 130, 255), 260, 511, _pooled_positions(1, 2, 260, 511, kernel=2)),
+        _image("large planes, equal positions", (3, 90, 100), 300, 301, _any_positions(3, 90, 100, size=999)),
+        _image("large planes, any order", (3, 90, 100), 300, 301, _any_positions(3, 90, 100, size=90300)),
     ),
     error_inputs=(
         *(
@@ -192,6 +196,7 @@ VOLUMETRIC_MAX_UNPOOLING = Case(
         _volume("empty", (0, 2, 2, 3, 2), (4, 6, 5), (2, 2, 2), (2, 2, 2)),
         _volume("overlapping windows", (2, 2, 3, 3, 4), (5, 5, 6), (1, 1, 1), (3, 3, 3), small=False),
         _volume("many planes", (2, 19, 3, 7, 8), (6, 14, 17), (2, 2, 2), (2, 2, 2), small=False),
+        _volume("large planes", (1, 2, 15, 25, 24), (30, 50, 49), (2, 2, 2), (2, 2, 2), small=False),
     ),
     error_inputs=(
         *(
