@@ -1,5 +1,7 @@
 #include "modules/SpatialCrossMapLRN.h"
 
+#include <type_traits>
+
 #include "runtime/loops.h"
 #include "simd/vector_math.h"
 
@@ -46,6 +48,28 @@ struct Normalization {
   }
 };
 
+/* The scale of channel c of a position. */
+__device__ static inline real scaleOf(const Normalization &l, const Image &x, Element *position, int64_t c)
+{
+  const int64_t last = l.end(c, l.after);
+  real sum = 0;
+  for (int64_t j = l.first(c, l.before); j < last; j++) {
+    const real element = thcunn::load(x.channel(position, j));
+    sum += element * element;
+  }
+  return l.k + l.alpha * sum;
+}
+
+/* The saved scale, or, beyond the normal numbers of float16, the scale computed again. */
+__device__ static inline real scaleOf(const Normalization &l, const Image &x, Element *position, int64_t c,
+                                      const Element *saved)
+{
+  const real scale = thcunn::load(saved);
+  if constexpr (std::is_same<Element, __half>::value)
+    if (!(scale >= 0x1p-14f && scale <= 65504.0f)) return scaleOf(l, x, position, c);
+  return scale;
+}
+
 static Image image(const THTensor *t)
 {
   Image m = {TH_DATA(t), {0, 0, 0, 0}};
@@ -89,15 +113,9 @@ void THNN_(SpatialCrossMapLRN_updateOutput)(THNNState *state, THTensor *input, T
     const int64_t end = l.indices(i, at);
     Element *const from = x.position(at), *const to = y.position(at), *const scale = s.position(at);
     for (int64_t c = at[CHANNEL]; c < end; c++) {
-      const int64_t last = l.end(c, l.after);
-      real sum = 0;
-      for (int64_t j = l.first(c, l.before); j < last; j++) {
-        const real element = thcunn::load(x.channel(from, j));
-        sum += element * element;
-      }
-      sum = l.k + l.alpha * sum;
-      thcunn::store(s.channel(scale, c), sum);
-      thcunn::store(y.channel(to, c), thcunn::load(x.channel(from, c)) * power(sum, -l.beta));
+      const real own = scaleOf(l, x, from, c);
+      thcunn::store(s.channel(scale, c), own);
+      thcunn::store(y.channel(to, c), thcunn::load(x.channel(from, c)) * power(own, -l.beta));
     }
   });
 }
@@ -119,8 +137,9 @@ void THNN_(SpatialCrossMapLRN_updateGradInput)(THNNState *state, THTensor *input
       real sum = 0;
       for (int64_t j = l.first(c, l.after); j < last; j++)
         sum += thcunn::load(g.channel(gradient, j)) * thcunn::load(y.channel(result, j)) /
-               thcunn::load(s.channel(scale, j));
-      const real own = thcunn::load(g.channel(gradient, c)) * power(thcunn::load(s.channel(scale, c)), -l.beta);
+               scaleOf(l, x, from, j, s.channel(scale, j));
+      const real own =
+          thcunn::load(g.channel(gradient, c)) * power(scaleOf(l, x, from, c, s.channel(scale, c)), -l.beta);
       thcunn::store(dx.channel(to, c), own - factor * thcunn::load(x.channel(from, c)) * sum);
     }
   });

@@ -1,4 +1,4 @@
-"""float16 and bfloat16 in the emulation: every value, and rounding to the nearest, ties to even."""
+"""float16 and bfloat16 in the emulation: every value, rounding to the nearest, ties to even, and float16's range."""
 
 from __future__ import annotations
 
@@ -29,3 +29,16 @@ def test_rounding(dtype: torch.dtype) -> None:
         y = thnn.LeakyReLUFunction.apply(-x.abs(), factor, False)
         assert torch.equal(y, (-x.abs().float() * factor).to(dtype)), factor
     assert torch.equal(thnn.SquareFunction.apply(x), x.float().square().to(dtype))
+
+
+@pytest.mark.parametrize(("values", "alpha", "k"), [(400.0, 10.0, 1.0), (0.01, 0.01, 0.0)])
+def test_lrn_whose_scales_float16_cannot_hold(values: float, alpha: float, k: float) -> None:
+    x = (torch.rand(2, 7, 3, 4) + 0.5).mul(values).half()
+    results = []
+    for dtype in (torch.float16, torch.float64):
+        leaf = x.to(dtype, copy=True).requires_grad_()
+        thnn.SpatialCrossMapLRNFunction.apply(leaf, size=5, alpha=alpha, beta=0.5, k=k).sum().backward()
+        assert leaf.grad is not None
+        results.append(leaf.grad.double())
+    actual, expected = results
+    assert torch.allclose(actual, expected, rtol=0, atol=4e-3 * expected.abs().max().item())
