@@ -12,6 +12,8 @@
 
    A kind of windows (Sliding, ...) makes the axes from their geometry. */
 
+#include <limits>
+
 #include "pooling/images.h"
 #include "pooling/pooling.h"
 
@@ -121,6 +123,7 @@ template <class I, class T> struct FractionalAxis {
   static const bool EMPTY_IS_NAN = true, MAY_BE_LARGE = false; /* a thread per output is enough */
   I input, output, kernel;
   R stride, perStride; /* perStride: outputs per input */
+  R margin;            /* inputs, more than rounding moves a region */
   const T *samples;    /* NULL for 0 */
   I sn, sc;
   NumberCheck check;
@@ -131,6 +134,7 @@ template <class I, class T> struct FractionalAxis {
   {
     stride = output > 1 ? (R)(a.input - a.kernel) / (R)(a.output - 1) : 0;
     perStride = stride > 0 ? 1 / stride : 0;
+    margin = (R)0.25 + (R)a.input * 8 * std::numeric_limits<R>::epsilon();
   }
   static bool isNarrow(const WindowAxis &a) { return a.input < 1 << 30; }
   static int64_t longest(const WindowAxis &a) { return a.kernel; }
@@ -146,12 +150,11 @@ template <class I, class T> struct FractionalAxis {
     const I start = o < output - 1 ? (I)(((R)o + sample) * stride) - (I)(sample * stride) : last;
     return {smaller<I>(start, last), kernel, 1, 0};
   }
-  /* Whatever the sample, a region begins less than one input from o * stride, and rounding moves it by less than a
-     quarter of an input. */
+  /* Whatever the sample, a region begins less than one input from o * stride. */
   __device__ Span<I> outputs(I i) const
   {
-    const I first = larger<I>((I)(((R)(i - kernel) - (R)0.25) * perStride), 0);
-    const I end = i >= input - kernel ? output : smaller<I>((I)(((R)i + (R)1.25) * perStride) + 1, output);
+    const I first = larger<I>((I)(((R)(i - kernel) - margin) * perStride), 0);
+    const I end = i >= input - kernel ? output : smaller<I>((I)(((R)i + 1 + margin) * perStride) + 1, output);
     return {first, larger<I>(end - first, 0), 1, 0};
   }
 };
@@ -201,6 +204,12 @@ struct PoolingShape {
   }
 };
 
+/* An output, and its inputs along the axes. */
+template <class I> struct Window {
+  Place<I> output;
+  Span<I> span[WINDOW_AXES];
+};
+
 /* The windows of outputs on the device. */
 template <class T, class I, class Kind> struct WindowReader {
   typedef typename Kind::template Axis<I> Axis;
@@ -224,6 +233,13 @@ template <class T, class I, class Kind> struct WindowReader {
   {
 #pragma unroll
     for (int a = 0; a < WINDOW_AXES; a++) span[a] = axis[a].inputs(p, a);
+  }
+  __device__ Window<I> window(int64_t i) const
+  {
+    Window<I> window;
+    window.output = outputs.at((I)i);
+    spans(window.output, window.span);
+    return window;
   }
   __device__ const T *first(const Place<I> &p, const Span<I> (&span)[WINDOW_AXES]) const
   {

@@ -1,0 +1,30 @@
+"""Axes of so many elements that float32 cannot count fractions of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+# Where an index lies outside of the outputs that a thread expects to read its input, the gradient reads all outputs for
+# each input; here that would take days.
+FRACTIONAL_POOLING = """
+import torch
+import thnn
+
+width, outputs = 18011783, 7831210
+values = torch.randn(1, 2, width)
+samples = torch.tensor([[0.39, 0.7]])
+backend, state = thnn.type2backend[torch.float32], 0
+output, indices, gradient = torch.empty(0), torch.empty(0, dtype=torch.int64), torch.empty(0)
+size = (outputs, 1, 2, 1)
+backend.SpatialFractionalMaxPooling_updateOutput(state, values, output, *size, indices, samples)
+factors = torch.randn_like(output)
+backend.SpatialFractionalMaxPooling_updateGradInput(state, values, factors, gradient, *size, indices)
+expected = torch.zeros(2 * width, dtype=torch.float64).index_add(0, indices.flatten(), factors.flatten().double())
+assert torch.allclose(gradient.flatten().double(), expected, atol=1e-5)
+assert torch.equal(output.flatten(), values.flatten()[indices.flatten()])
+"""
+
+
+def test_fractional_pooling() -> None:
+    subprocess.run([sys.executable, "-c", FRACTIONAL_POOLING], check=True, timeout=300)
