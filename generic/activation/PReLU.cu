@@ -95,7 +95,7 @@ void THNN_(PReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
 /* gradWeight += factor * the sum of gradOutput * input over the inputs that are negative or NaN. */
 template <UnitKind K> struct SlopeGradient {
   typedef Unit<K> U;
-  struct Coefficients {};
+  typedef NoCoefficients Coefficients;
   struct Value {
     real sum[U::sets];
   };
@@ -111,8 +111,8 @@ template <UnitKind K> struct SlopeGradient {
     for (int s = 0; s < U::sets; s++) value.sum[s] = 0;
     return value;
   }
-  __device__ Coefficients begin(int64_t) const { return Coefficients(); }
-  __device__ void add(Value &partial, const Coefficients &, int64_t row, int64_t term) const
+  __device__ Coefficients begin(int64_t) const { return {}; }
+  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t term) const
   {
     U x, g;
     int64_t offset[OPERANDS];

@@ -56,6 +56,7 @@ namespace
 
 /* The sums of weights * scores and of weights. */
 struct LossSums {
+  typedef thcunn::NoCoefficients Coefficients;
   struct Value {
     real loss, total;
   };
@@ -65,8 +66,9 @@ struct LossSums {
   ChannelVector totalWeight; /* one number */
   bool sizeAverage;
 
+  __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return {0, 0}; }
-  __device__ void add(Value &partial, int64_t, int64_t i) const
+  __device__ void add(Value &partial, Coefficients, int64_t, int64_t i) const
   {
     int64_t index[3];
     p.extents.indices(i, index);

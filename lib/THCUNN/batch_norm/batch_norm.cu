@@ -30,7 +30,7 @@ template <UnitKind K> struct Moments {
   struct Value {
     real count, mean[U::sets], squares[U::sets];
   };
-  struct Coefficients {};
+  typedef NoCoefficients Coefficients;
 
   Channels channels;
   MomentsOutputs to;
@@ -44,10 +44,10 @@ template <UnitKind K> struct Moments {
     for (int s = 0; s < U::sets; s++) value.mean[s] = value.squares[s] = 0;
     return value;
   }
-  __device__ Coefficients begin(int64_t) const { return Coefficients(); }
+  __device__ Coefficients begin(int64_t) const { return {}; }
 
   /* Mean and centred sum of squares of the unit, merged into those of the partial result. */
-  __device__ void add(Value &partial, const Coefficients &, int64_t row, int64_t term) const
+  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t term) const
   {
     U x;
     int64_t offset[OPERANDS];

@@ -138,24 +138,6 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* A reduction as described in loops.h, with F's coefficients: add(partial, k, row, term). */
-template <int X, class R>
-__global__ void __launch_bounds__(THREADS) reduceRowsKernel(R r, int64_t rows, int64_t count, int64_t partLength,
-                                                            int64_t parts, typename R::Value *partials)
-{
-  const int64_t part = blockIdx.x % parts, row = blockIdx.x / parts * X + threadIdx.x % X;
-  const int64_t end = (part + 1) * partLength < count ? (part + 1) * partLength : count;
-  typename R::Value value = r.zero();
-  if (row < rows) {
-    const typename R::Coefficients k = r.begin(row);
-    for (int64_t i = part * partLength + threadIdx.x / X; i < end; i += THREADS / X) r.add(value, k, row, i);
-  }
-  value = mergeColumns<X, THREADS / X>(r, value);
-  if (threadIdx.x >= X || row >= rows) return;
-  if (partials) partials[row * parts + part] = value;
-  else r.finish(row, value);
-}
-
 /* The division of rows of `count` terms into parts, a block for each part of X rows. It depends on sizes alone: enough
    blocks for the largest devices if there are enough terms, and at most TERMS_PER_PART terms per block, which limits
    rounding errors of sums. */
@@ -186,17 +168,8 @@ template <int X, class F> void applyRows(THNNState *state, const F &f, int64_t r
 
 template <int X, class R> void reduceRows(THNNState *state, const R &r, int64_t rows, int64_t count)
 {
-  typedef typename R::Value Value;
   const RowParts p(state, X, rows, count);
-  if (rows == 0 || state->status != THNN_OK) return;
-  Value *partials = NULL;
-  if (p.parts > 1 && (partials = (Value *)scratch(state, rows * p.parts * (int64_t)sizeof(Value))) == NULL) return;
-  THCUNN_LAUNCH((reduceRowsKernel<X, R>), (unsigned)p.blocks, THREADS, streamOf(state))
-  (r, rows, count, p.length, p.parts, partials);
-  if (p.parts == 1) return;
-  const MergeParts<R> merge = {r, partials, p.parts};
-  THCUNN_LAUNCH((reduceKernel<1, MergeParts<R>>), (unsigned)rows, THREADS, streamOf(state))
-  (merge, rows, p.parts, p.parts, 1, nullptr);
+  if (rows > 0 && state->status == THNN_OK) reduceBlocks<X>(state, r, rows, count, p.length);
 }
 
 /* Adjacent rows of a block. Eight packs are 128 bytes, a line of the cache. */

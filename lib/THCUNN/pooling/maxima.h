@@ -101,17 +101,16 @@ template <class T, class I, class Kind> struct MaxReduction {
     R best;
     I term;
   };
+  typedef Window<I> Coefficients;
   MaxForward<T, I, Kind> forward;
 
+  __device__ Coefficients begin(int64_t row) const { return forward.windows.window(row); }
   __device__ Value zero() const { return {-INFINITY, -1}; }
-  __device__ void add(Value &partial, int64_t row, int64_t i) const
+  __device__ void add(Value &partial, const Coefficients &window, int64_t, int64_t i) const
   {
-    const Place<I> p = forward.windows.outputs.at((I)row);
-    Span<I> span[WINDOW_AXES];
     I k[WINDOW_AXES];
-    forward.windows.spans(p, span);
-    if (!forward.windows.element((I)i, span, k)) return;
-    const R value = load(forward.windows.at(p, span, k));
+    if (!forward.windows.element((I)i, window.span, k)) return;
+    const R value = load(forward.windows.at(window.output, window.span, k));
     if (partial.term < 0 || value > partial.best || value != value) partial = {value, (I)i};
   }
   __device__ Value merge(Value a, Value b) const
@@ -124,15 +123,13 @@ template <class T, class I, class Kind> struct MaxReduction {
   }
   __device__ void finish(int64_t row, Value result) const
   {
-    const Place<I> p = forward.windows.outputs.at((I)row);
-    Span<I> span[WINDOW_AXES];
+    const Window<I> window = begin(row);
     I k[WINDOW_AXES], index = 0;
-    forward.windows.spans(p, span);
-    forward.windows.element(result.term < 0 ? 0 : result.term, span, k);
+    forward.windows.element(result.term < 0 ? 0 : result.term, window.span, k);
 #pragma unroll
     for (int a = 0; a < WINDOW_AXES; a++)
-      index += forward.weights.first(span[a], a) + k[a] * forward.weights.step(span[a], a);
-    forward.finish(p, result.best, result.term < 0 ? -1 : index);
+      index += forward.weights.first(window.span[a], a) + k[a] * forward.weights.step(window.span[a], a);
+    forward.finish(window.output, result.best, result.term < 0 ? -1 : index);
   }
 };
 

@@ -12,6 +12,7 @@ namespace pooling
    channel. */
 template <class T, class I> struct ScaleGradient {
   typedef typename Arithmetic<T>::type R;
+  typedef NoCoefficients Coefficients;
   struct Value {
     R weight, bias;
   };
@@ -22,8 +23,9 @@ template <class T, class I> struct ScaleGradient {
   int64_t weightStride, biasStride;
   R scale;
 
+  __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return {0, 0}; }
-  __device__ void add(Value &partial, int64_t row, int64_t i) const
+  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t i) const
   {
     Place<I> p = channelOutputs.at((I)i);
     p.c = (I)row;

@@ -93,16 +93,16 @@ template <class T, class I, class Kind, class Result> struct SumForward {
 /* The sums as reductions. */
 template <class T, class I, class Kind, class Result> struct SumReduction {
   typedef typename Arithmetic<T>::type Value;
+  typedef Window<I> Coefficients;
   SumForward<T, I, Kind, Result> forward;
 
+  __device__ Coefficients begin(int64_t row) const { return forward.windows.window(row); }
   __device__ Value zero() const { return 0; }
-  __device__ void add(Value &partial, int64_t row, int64_t i) const
+  __device__ void add(Value &partial, const Coefficients &window, int64_t, int64_t i) const
   {
-    const Place<I> p = forward.windows.outputs.at((I)row);
-    Span<I> span[WINDOW_AXES];
     I k[WINDOW_AXES];
-    forward.windows.spans(p, span);
-    if (forward.windows.element((I)i, span, k)) partial += load(forward.windows.at(p, span, k));
+    if (forward.windows.element((I)i, window.span, k))
+      partial += load(forward.windows.at(window.output, window.span, k));
   }
   __device__ Value merge(Value a, Value b) const { return a + b; }
   __device__ void finish(int64_t row, Value sum) const

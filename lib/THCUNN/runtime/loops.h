@@ -125,9 +125,11 @@ template <class F> void forEach(THNNState *state, int64_t count, F f)
 
    A reduction of `count` terms for each of `rows` rows. R describes it, as a class with
 
-     typedef ... Value;                                      a partial result, trivially copyable
-     Value zero() const;                                     the result of no terms
-     void add(Value &partial, int64_t row, int64_t i) const;  includes term i
+     typedef ... Value;               a partial result, trivially copyable
+     typedef ... Coefficients;        the numbers of a row that all its terms need
+     Coefficients begin(int64_t row) const;
+     Value zero() const;              the result of no terms
+     void add(Value &partial, const Coefficients &k, int64_t row, int64_t i) const;   includes term i
      Value merge(Value a, Value b) const;                    of two sets of terms, in any order
      void finish(int64_t row, Value result) const;           stores the result
 
@@ -139,6 +141,8 @@ template <class F> void forEach(THNNState *state, int64_t count, F f)
    warp have consecutive rows and the same terms. */
 
 static const int TERMS_PER_PART = 16384;
+
+struct NoCoefficients {};
 
 /* Merges the values of the block's threads (x, y) over y. All threads of the block call it, and all that have the same x
    get the result. */
@@ -166,8 +170,10 @@ __global__ void __launch_bounds__(THREADS)
   const int64_t part = blockIdx.x % parts, row = blockIdx.x / parts * X + threadIdx.x % X;
   const int64_t end = (part + 1) * partLength < count ? (part + 1) * partLength : count;
   typename R::Value value = r.zero();
-  if (row < rows)
-    for (int64_t i = part * partLength + threadIdx.x / X; i < end; i += Y) r.add(value, row, i);
+  if (row < rows) {
+    const typename R::Coefficients k = r.begin(row);
+    for (int64_t i = part * partLength + threadIdx.x / X; i < end; i += Y) r.add(value, k, row, i);
+  }
   value = mergeColumns<X, Y>(r, value);
   if (threadIdx.x >= X || row >= rows) return;
   if (partials) partials[row * parts + part] = value;
@@ -177,12 +183,14 @@ __global__ void __launch_bounds__(THREADS)
 /* The reduction of the partial results of a row's parts. */
 template <class R> struct MergeParts {
   typedef typename R::Value Value;
+  typedef NoCoefficients Coefficients;
   R r;
   const Value *partials;
   int64_t parts;
 
+  __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return r.zero(); }
-  __device__ void add(Value &partial, int64_t row, int64_t i) const
+  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t i) const
   {
     partial = r.merge(partial, partials[row * parts + i]);
   }
@@ -190,11 +198,13 @@ template <class R> struct MergeParts {
   __device__ void finish(int64_t row, Value value) const { r.finish(row, value); }
 };
 
-template <int X, class R> void reduceBlocks(THNNState *state, const R &r, int64_t rows, int64_t count)
+/* Parts have at most TERMS_PER_PART / X terms, which limits rounding errors of sums. */
+template <int X, class R>
+void reduceBlocks(THNNState *state, const R &r, int64_t rows, int64_t count,
+                  int64_t partLength = TERMS_PER_PART / X)
 {
   typedef typename R::Value Value;
-  const int64_t partLength = TERMS_PER_PART / X,
-                parts = count > partLength ? (count + partLength - 1) / partLength : 1;
+  const int64_t parts = count > partLength ? (count + partLength - 1) / partLength : 1;
   const int64_t groups = (rows + X - 1) / X;
   if (groups > 0x7fffffff / parts) {
     THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL,
@@ -220,8 +230,10 @@ template <class R> __global__ void __launch_bounds__(THREADS) reduceWarpsKernel(
   const unsigned lane = threadIdx.x % WARP;
   const int64_t row = (int64_t)blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP;
   Value value = r.zero();
-  if (row < rows)
-    for (int64_t i = lane; i < count; i += WARP) r.add(value, row, i);
+  if (row < rows) {
+    const typename R::Coefficients k = r.begin(row);
+    for (int64_t i = lane; i < count; i += WARP) r.add(value, k, row, i);
+  }
   values[threadIdx.x] = value;
   __syncwarp();
   for (unsigned half = WARP / 2; half > 0; half /= 2) {
@@ -250,11 +262,13 @@ template <class R> void reduce(THNNState *state, const R &r, int64_t rows, int64
 /* A reduction that is a sum of numbers of type A: term(row, i) is a term, result(row, sum) stores the result. */
 template <class A, class Term, class Result> struct Sum {
   typedef A Value;
+  typedef NoCoefficients Coefficients;
   Term term;
   Result result;
 
+  __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return 0; }
-  __device__ void add(Value &partial, int64_t row, int64_t i) const { partial += term(row, i); }
+  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t i) const { partial += term(row, i); }
   __device__ Value merge(Value a, Value b) const { return a + b; }
   __device__ void finish(int64_t row, Value sum) const { result(row, sum); }
 };
