@@ -15,10 +15,11 @@ static void THNN_(RReLU_drawAndApply)(THNNState *state, THTensor *y, THTensor *i
   const int64_t n = shape.elements, groups = (n + TH_RANDOM_GROUP - 1) / TH_RANDOM_GROUP;
   thcunn::forEach(state, groups * TH_PHILOX_LANES, [=] __device__(int64_t counter) {
     real u[4];
-    th_uniform(seed, counter, u);
+    th_uniformWords(seed, (uint64_t)counter, 1, u);
+    const int64_t first = counter / TH_PHILOX_LANES * TH_RANDOM_GROUP + counter % TH_PHILOX_LANES;
 #pragma unroll
     for (int w = 0; w < 4; w++) {
-      const int64_t i = th_uniformIndex(counter, w);
+      const int64_t i = first + w * TH_PHILOX_LANES;
       if (i >= n) return;
       const real x = thcunn::load(in + operands.of[1].offset(i));
       Element slope;

@@ -5,35 +5,40 @@
    any order of computation, so it depends neither on threads nor on strides. */
 
 #include "runtime/kernel.h"
+#include "simd/vector_math.h"
 
-/* Numbers that are computed at a time: the four words of each of 16 counters, a vector of AVX-512. */
+/* The numbers of a group, those of TH_PHILOX_LANES counters: on a CPU, a vector of AVX-512 for each of the four words of
+   a counter. Word w of lane l is number w * TH_PHILOX_LANES + l of the group. */
 #define TH_RANDOM_GROUP 64
 #define TH_PHILOX_LANES (TH_RANDOM_GROUP / 4)
 
-/* u[i] = number group * TH_RANDOM_GROUP + i of the seed, a multiple of 2^-24 in [0, 1). Lane l has counter
-   group * TH_PHILOX_LANES + l, and its word w is number w * TH_PHILOX_LANES + l of the group. */
+/* u[w * stride] = word w of a counter, 0 <= w < 4, as a multiple of 2^-24 in [0, 1). */
+THNN_ELEMENT static inline void th_uniformWords(int64_t seed, uint64_t counter, int stride, real *u)
+{
+  uint32_t x0 = (uint32_t)counter, x1 = (uint32_t)(counter >> 32), x2 = 0, x3 = 0;
+  uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+  THNN_PRAGMA(GCC unroll 10)
+  for (int round = 0; round < 10; round++) {
+    const uint64_t p = (uint64_t)0xD2511F53u * x0, q = (uint64_t)0xCD9E8D57u * x2;
+    x0 = (uint32_t)(q >> 32) ^ x1 ^ k0;
+    x1 = (uint32_t)q;
+    x2 = (uint32_t)(p >> 32) ^ x3 ^ k1;
+    x3 = (uint32_t)p;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  u[0] = (real)(int32_t)(x0 >> 8) * (real)0x1p-24;
+  u[stride] = (real)(int32_t)(x1 >> 8) * (real)0x1p-24;
+  u[2 * stride] = (real)(int32_t)(x2 >> 8) * (real)0x1p-24;
+  u[3 * stride] = (real)(int32_t)(x3 >> 8) * (real)0x1p-24;
+}
+
+/* u[i] = number i of a group of the seed. */
 static inline void th_uniform(int64_t seed, int64_t group, real *u)
 {
   THNN_PRAGMA(omp simd)
-  for (int lane = 0; lane < TH_PHILOX_LANES; lane++) {
-    const uint64_t counter = (uint64_t)group * TH_PHILOX_LANES + (uint64_t)lane;
-    uint32_t x0 = (uint32_t)counter, x1 = (uint32_t)(counter >> 32), x2 = 0, x3 = 0;
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    THNN_PRAGMA(GCC unroll 10)
-    for (int round = 0; round < 10; round++) {
-      const uint64_t p = (uint64_t)0xD2511F53u * x0, q = (uint64_t)0xCD9E8D57u * x2;
-      x0 = (uint32_t)(q >> 32) ^ x1 ^ k0;
-      x1 = (uint32_t)q;
-      x2 = (uint32_t)(p >> 32) ^ x3 ^ k1;
-      x3 = (uint32_t)p;
-      k0 += 0x9E3779B9u;
-      k1 += 0xBB67AE85u;
-    }
-    u[lane] = (real)(int32_t)(x0 >> 8) * (real)0x1p-24;
-    u[lane + TH_PHILOX_LANES] = (real)(int32_t)(x1 >> 8) * (real)0x1p-24;
-    u[lane + 2 * TH_PHILOX_LANES] = (real)(int32_t)(x2 >> 8) * (real)0x1p-24;
-    u[lane + 3 * TH_PHILOX_LANES] = (real)(int32_t)(x3 >> 8) * (real)0x1p-24;
-  }
+  for (int lane = 0; lane < TH_PHILOX_LANES; lane++)
+    th_uniformWords(seed, (uint64_t)group * TH_PHILOX_LANES + (uint64_t)lane, TH_PHILOX_LANES, u + lane);
 }
 
 #endif
