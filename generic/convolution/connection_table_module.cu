@@ -208,16 +208,27 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
   const int64_t batch = input->ndim == 4 ? input->size[0] : 1;
   const Extents<3> kernel = {{gradWeight->size[0], gradWeight->size[1], gradWeight->size[2]}};
   const Extents<3> terms = {{batch, windows[1], windows[2]}};
-  const View<Element, 4> values = imageView(large), factors = imageView(small);
+  const Extents<3> positions = {{batch, sums[1], sums[2]}};
+  const View<Element, 4> values = imageView(large), factors = imageView(small), gradients = imageView(gradOutput);
   const View<Element, 3> filters = filterView(gradWeight);
+  Element *biases = TH_DATA(gradBias);
+  const int64_t biasStride = gradBias->stride[0], elements = kernel.count();
+  const int64_t termCount = terms.count(), positionCount = positions.count();
+  /* The rows of the sums are the elements of the filters and, behind them, the biases. */
   thcunn::sumRows<real>(
-      state, kernel.count(), terms.count(), !THNNTensor_isChannelsLast(large),
+      state, elements + nOutputPlane, termCount > positionCount ? termCount : positionCount,
+      !THNNTensor_isChannelsLast(large),
       [=] __device__(int64_t row, int64_t i) -> real {
         int64_t element[3], at[3];
+        if (row >= elements) {
+          positions.indices(i, at);
+          const int64_t index[4] = {at[0], row - elements, at[1], at[2]};
+          return i < positionCount ? thcunn::load(gradients.at(index)) : 0;
+        }
         kernel.indices(row, element);
         terms.indices(i, at);
         const Connection c = connections[element[0]];
-        if (c.input == NO_CHANNEL) return 0;
+        if (c.input == NO_CHANNEL || i >= termCount) return 0;
         const int64_t large[4] = {at[0], transposed ? c.output : c.input, at[1] * dH + element[1],
                                   at[2] * dW + element[2]};
         const int64_t small[4] = {at[0], transposed ? c.input : c.output, at[1], at[2]};
@@ -227,24 +238,7 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
         if (*badRows > 0) return;
         int64_t element[3];
         kernel.indices(row, element);
-        Element *to = filters.at(element);
-        thcunn::store(to, thcunn::load(to) + scale * sum);
-      });
-  const Extents<3> positions = {{batch, sums[1], sums[2]}};
-  const View<Element, 4> gradients = imageView(gradOutput);
-  Element *biases = TH_DATA(gradBias);
-  const int64_t biasStride = gradBias->stride[0];
-  thcunn::sumRows<real>(
-      state, nOutputPlane, positions.count(), !THNNTensor_isChannelsLast(gradOutput),
-      [=] __device__(int64_t channel, int64_t i) -> real {
-        int64_t at[3];
-        positions.indices(i, at);
-        const int64_t index[4] = {at[0], channel, at[1], at[2]};
-        return thcunn::load(gradients.at(index));
-      },
-      [=] __device__(int64_t channel, real sum) {
-        if (*badRows > 0) return;
-        Element *to = biases + channel * biasStride;
+        Element *to = row < elements ? filters.at(element) : biases + (row - elements) * biasStride;
         thcunn::store(to, thcunn::load(to) + scale * sum);
       });
 }
