@@ -10,7 +10,7 @@ enum { LARGEST, INVERSE, RATE, SHIFT, NORMALIZING_COLUMNS };
 namespace
 {
 
-/* The keys of entries, as rows of the table: -1 for a bad key, which checkKeys reports. */
+/* The keys of entries, as rows of the table: -1 for a bad key, which is reported. */
 struct Keys {
   const int64_t *data;
   int64_t stride, offset;
@@ -19,7 +19,7 @@ struct Keys {
   __device__ int64_t key(int64_t i) const
   {
     const int64_t key = data[i * stride];
-    return key >= check.first && key < check.end ? key + offset : -1;
+    return check(key, i) ? key + offset : -1;
   }
 };
 
@@ -55,11 +55,6 @@ static Keys keysOf(THNNState *state, const char *name, const THIndexTensor *keys
   const Keys k = {(const int64_t *)keys->data, keys->stride[0], offset,
                   thcunn::indexCheck(state, name, -offset, weight->size[0] - offset)};
   return k;
-}
-
-static void checkKeys(THNNState *state, const Keys &k, int64_t entries)
-{
-  thcunn::forEach(state, entries, [=] __device__(int64_t i) { k.check(k.data[i * k.stride], i); });
 }
 
 static Samples samplesOf(const THIndexTensor *keys, const THIndexTensor *cumSumSizes)
@@ -214,7 +209,6 @@ void THNN_(IndexLinear_updateOutput)(THNNState *state, THIndexTensor *keys, int6
   const Samples samples = samplesOf(keys, cumSumSizes);
   const bool normalizing = isNormalizing(weight, bias);
   checkSizes(state, samples, sizes);
-  checkKeys(state, k, samples.entries);
   if (normalizing) normalizeValues(state, k, samples.entries, values, weight, normalizedValues, train != 0);
   const THTensor *const factors = normalizing ? normalizedValues : values;
   const RowsOfSamples rows = {samples, k, TH_DATA(factors), factors->stride[0], weight->stride[0]};
@@ -242,7 +236,8 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
   (void)valuesBuffer, (void)weightDecay;
   const Samples samples = samplesOf(keys, cumSumSizes);
   checkSizes(state, samples, sizes);
-  checkKeys(state, keysOf(state, "keys", keys, keysOffset, weight), samples.entries);
+  const Keys k = keysOf(state, "keys", keys, keysOffset, weight);
+  thcunn::forEach(state, samples.entries, [=] __device__(int64_t i) { k.key(i); });
   thcunn::addGradientBias<Element>(state, gradOutput, gradBias, scale);
   if (samples.entries == 0 || gradWeight->size[1] == 0) return;
   const int64_t *const sampleOf = sampleOfEntries(state, samples);
@@ -306,7 +301,6 @@ struct Step {
    scratch memory. */
 static void applyStep(THNNState *state, const Step &step, const Keys &keys, int64_t entries, int64_t rows)
 {
-  checkKeys(state, keys, entries);
   const thcunn::SortedItems items = thcunn::sortByKey(state, keys, entries, rows);
   const thcunn::Divisor groups((step.outputs + thcunn::WARP - 1) / thcunn::WARP);
   real *products = NULL;

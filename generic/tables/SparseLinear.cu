@@ -11,11 +11,12 @@ namespace
    sample. Numbers of samples and columns begin at 1. */
 struct SparseInput {
   const Element *data;
-  bool legacy;
-  int64_t entries, samples, columns;
+  bool legacy, hasSamples; /* hasSamples: numbers of samples are checked */
+  int64_t entries;
   thcunn::Divisor perRow; /* entries of a sample in the legacy form, otherwise all */
   int64_t rowStride, entryStride, numberStride;
   int firstNumber; /* 1 in the legacy form, which lacks the sample */
+  thcunn::IndexCheck checkSample, checkColumn;
 
   __device__ real numberAt(int64_t i, int which) const
   {
@@ -23,12 +24,14 @@ struct SparseInput {
     return thcunn::load(data + row * rowStride + (i - row * perRow.divisor) * entryStride +
                         (which - firstNumber) * numberStride);
   }
-  __device__ int64_t sampleAt(int64_t i) const
-  {
-    return legacy ? perRow.quotient(i) : indexOf(integerAt(i, 0), samples);
-  }
-  __device__ int64_t columnAt(int64_t i) const { return indexOf(integerAt(i, 1), columns); }
+  __device__ int64_t sampleAt(int64_t i) const { return legacy ? perRow.quotient(i) : integerAt(i, 0) - 1; }
+  __device__ int64_t columnAt(int64_t i) const { return integerAt(i, 1) - 1; }
   __device__ real valueAt(int64_t i) const { return numberAt(i, 2); }
+  /* False for a bad number, which is reported. */
+  __device__ bool check(int64_t i) const
+  {
+    return (!hasSamples || checkSample(integerAt(i, 0), i)) && checkColumn(integerAt(i, 1), i);
+  }
 
   /* 0, which is bad, for NaN and numbers beyond int64. */
   __device__ int64_t integerAt(int64_t i, int which) const
@@ -36,38 +39,26 @@ struct SparseInput {
     const real number = numberAt(i, which);
     return number > -(real)1e18 && number < (real)1e18 ? (int64_t)number : 0;
   }
-  /* The index from 0, or -1 for a bad number, which inputOf reports. */
-  __device__ static int64_t indexOf(int64_t number, int64_t most)
-  {
-    return number >= 1 && number <= most ? number - 1 : -1;
-  }
 };
 
 } // namespace
 
-/* Checks the column numbers and, unless `samples` is -1, the sample numbers. */
+/* Sample numbers are not checked if `samples` is -1. */
 static SparseInput inputOf(THNNState *state, const char *name, const THTensor *input, bool legacy, int64_t samples,
                            int64_t columns)
 {
   const int entry = legacy ? 1 : 0;
-  const SparseInput x = {TH_DATA(input),
-                         legacy,
-                         legacy ? input->size[0] * input->size[1] : input->size[0],
-                         samples,
-                         columns,
-                         input->size[entry],
-                         legacy ? input->stride[0] : 0,
-                         input->stride[entry],
-                         input->stride[entry + 1],
-                         entry};
-  const thcunn::IndexCheck checkSample = thcunn::indexCheck(state, name, 1, samples + 1),
-                           checkColumn = thcunn::indexCheck(state, name, 1, columns + 1);
-  const bool hasSamples = !legacy && samples >= 0;
-  thcunn::forEach(state, x.entries, [=] __device__(int64_t i) {
-    if (hasSamples) checkSample(x.integerAt(i, 0), i);
-    checkColumn(x.integerAt(i, 1), i);
-  });
-  return x;
+  return {TH_DATA(input),
+          legacy,
+          !legacy && samples >= 0,
+          legacy ? input->size[0] * input->size[1] : input->size[0],
+          input->size[entry],
+          legacy ? input->stride[0] : 0,
+          input->stride[entry],
+          input->stride[entry + 1],
+          entry,
+          thcunn::indexCheck(state, name, 1, samples + 1),
+          thcunn::indexCheck(state, name, 1, columns + 1)};
 }
 
 namespace
@@ -82,17 +73,12 @@ struct ColumnsOfSamples {
   __device__ int64_t begin(int64_t sample) const { return sample * x.perRow.divisor; }
   __device__ real scale(int64_t) const { return 1; }
   /* As segments. */
-  __device__ int64_t key(int64_t i) const
-  {
-    const int64_t sample = x.sampleAt(i);
-    return x.columnAt(i) < 0 ? -1 : sample;
-  }
+  __device__ int64_t key(int64_t i) const { return x.check(i) ? x.sampleAt(i) : -1; }
   __device__ int64_t target(int64_t sample) const { return sample * targetStride; }
 
   __device__ int64_t source(int64_t i) const
   {
-    const int64_t column = x.columnAt(i);
-    return column < 0 ? -1 : column * sourceStride;
+    return !x.legacy || x.check(i) ? x.columnAt(i) * sourceStride : -1;
   }
   __device__ real factor(int64_t i) const { return x.valueAt(i); }
 };
@@ -103,11 +89,7 @@ struct SamplesOfColumns {
   int64_t sourceStride, targetStride;
   real scale;
 
-  __device__ int64_t key(int64_t i) const
-  {
-    const int64_t column = x.columnAt(i);
-    return x.sampleAt(i) < 0 ? -1 : column;
-  }
+  __device__ int64_t key(int64_t i) const { return x.check(i) ? x.columnAt(i) : -1; }
   __device__ int64_t source(int64_t i) const { return x.sampleAt(i) * sourceStride; }
   __device__ real factor(int64_t i) const { return scale * x.valueAt(i); }
   __device__ int64_t target(int64_t column) const { return column * targetStride; }
@@ -117,11 +99,7 @@ struct SamplesOfColumns {
 struct UsedColumns {
   SparseInput x;
 
-  __device__ int64_t key(int64_t i) const
-  {
-    const int64_t column = x.columnAt(i);
-    return x.valueAt(i) != 0 ? column : -1;
-  }
+  __device__ int64_t key(int64_t i) const { return x.check(i) && x.valueAt(i) != 0 ? x.columnAt(i) : -1; }
 };
 
 } // namespace
@@ -160,7 +138,7 @@ static void updateOutput(THNNState *state, bool legacy, const THTensor *input, c
 
 static void accGradParameters(THNNState *state, bool legacy, const THTensor *input, const THTensor *gradOutput,
                               const THTensor *gradWeight, const THTensor *gradBias, const THTensor *weight,
-                              double weightDecay, double scale)
+                              const THTensor *, double weightDecay, double scale)
 {
   const int64_t outputs = gradWeight->size[0], columns = gradWeight->size[1];
   const SparseInput x = inputOf(state, "input", input, legacy, gradOutput->size[0], columns);
@@ -229,31 +207,4 @@ static void updateParameters(THNNState *state, bool legacy, const THTensor *weig
                 rate);
 }
 
-/* The functions of both forms. */
-#define SPARSE_LINEAR(legacy, UpdateOutput, AccGradParameters, ZeroGradParameters, UpdateParameters)            \
-  void THNN_(SparseLinear_##UpdateOutput)(THNNState * state, THTensor * input, THTensor * output,               \
-                                          THTensor * weight, THTensor * bias)                                   \
-  {                                                                                                             \
-    updateOutput(state, legacy, input, output, weight, bias);                                                   \
-  }                                                                                                             \
-  void THNN_(SparseLinear_##AccGradParameters)(THNNState * state, THTensor * input, THTensor * gradOutput,      \
-                                               THTensor * gradWeight, THTensor * gradBias, THTensor * weight,   \
-                                               THTensor * bias, accreal weightDecay, accreal scale)             \
-  {                                                                                                             \
-    (void)bias;                                                                                                 \
-    accGradParameters(state, legacy, input, gradOutput, gradWeight, gradBias, weight, weightDecay, scale);      \
-  }                                                                                                             \
-  void THNN_(SparseLinear_##ZeroGradParameters)(THNNState * state, THTensor * gradWeight, THTensor * gradBias,  \
-                                                THTensor * lastInput)                                           \
-  {                                                                                                             \
-    zeroGradParameters(state, legacy, gradWeight, gradBias, lastInput);                                         \
-  }                                                                                                             \
-  void THNN_(SparseLinear_##UpdateParameters)(THNNState * state, THTensor * weight, THTensor * bias,            \
-                                              THTensor * gradWeight, THTensor * gradBias, THTensor * lastInput, \
-                                              accreal learningRate)                                             \
-  {                                                                                                             \
-    updateParameters(state, legacy, weight, bias, gradWeight, gradBias, lastInput, learningRate);               \
-  }
-
-SPARSE_LINEAR(false, updateOutput, accGradParameters, zeroGradParameters, updateParameters)
-SPARSE_LINEAR(true, legacyUpdateOutput, legacyAccGradParameters, legacyZeroGradParameters, legacyUpdateParameters)
+#include "tables/sparse_linear_functions.h"

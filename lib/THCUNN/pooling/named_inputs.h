@@ -103,20 +103,19 @@ template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
   Images<T, I> gradInput;
   IndexDecoder<I, KIND> decoder;
   Axis axis[WINDOW_AXES];
+  IndexCheck check; /* of kernel elements; CheckIndices has checked the numbers of inputs */
   PlaneFlags<I> elsewhere;
 
-  /* True if kernel element k of output o along an axis reads input i. */
-  __device__ bool reads(int a, I o, I k, I i) const
-  {
-    return decoder.axis[a].start(o) + k * (I)decoder.axis[a].dilation.divisor == i;
-  }
+  /* True if the index of output (d, h, w) names input p, which has the number `own`. */
   __device__ bool isNamed(const Place<I> &p, int64_t own, I d, I h, I w, int64_t index) const
   {
     if (KIND == INDEX_INPUT) return index == own;
-    if (index < 0 || index >= decoder.limit) return false;
-    const I k = (I)index;
-    if (KIND == INDEX_KERNEL) return reads(2, w, k, p.x[2]);
-    return reads(0, d, k & 255, p.x[0]) && reads(1, h, k >> 8 & 255, p.x[1]) && reads(2, w, k >> 16, p.x[2]);
+    if (!check(index) || index < 0) return false;
+    Place<I> input = p;
+    if (decoder.find(index, {p.n, p.c, {d, h, w}}, input))
+      return input.x[0] == p.x[0] && input.x[1] == p.x[1] && input.x[2] == p.x[2];
+    check.refuse(index);
+    return false;
   }
 
   __device__ void operator()(int64_t i) const
@@ -151,7 +150,7 @@ template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
           }
 #pragma unroll
           for (int j = 0; j < NAMED_LOADS; j++)
-            if (isNamed(p, own, d, h, w + j, named[j])) sum += value[j];
+            if (w + j < end && isNamed(p, own, d, h, w + j, named[j])) sum += value[j];
           indexRow += NAMED_LOADS * indices.sx[2];
           gRow += NAMED_LOADS * gradOutput.sx[2];
         }
@@ -159,6 +158,13 @@ template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
     store(gradInput.at(p), sum);
   }
 };
+
+/* True if each window along an axis has an input, whose thread checks the kernel element that the index names. */
+static inline bool windowsHaveInputs(const WindowAxis &a)
+{
+  return a.dilation <= a.input && (a.kernel - 1) * a.dilation >= a.padding &&
+         (a.output - 1) * a.stride - a.padding < a.input;
+}
 
 template <class T, PoolingIndex KIND, class I, class Kind>
 void maxBackwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape &shape, bool noneAllowed,
@@ -184,7 +190,9 @@ void maxBackwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape
                                                      kind.template axis<I>(2, shape.axis[2])},
                                                     check,
                                                     elsewhere};
-  forEach(state, shape.output.count(), checkIndices);
+  if (KIND == INDEX_INPUT || !windowsHaveInputs(shape.axis[0]) || !windowsHaveInputs(shape.axis[1]) ||
+      !windowsHaveInputs(shape.axis[2]))
+    forEach(state, shape.output.count(), checkIndices);
   const MaxBackward<T, I, KIND, Axis> backward = {
       ImageLoop<I>(shape.input),
       Images<const T, I>((const T *)gradOutput->data, shape.output),
@@ -192,6 +200,7 @@ void maxBackwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape
       Images<T, I>((T *)gradInput->data, shape.input),
       decoder,
       {checkIndices.axis[0], checkIndices.axis[1], checkIndices.axis[2]},
+      check,
       elsewhere};
   forEach(state, shape.input.count(), backward);
 }
