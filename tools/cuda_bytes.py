@@ -68,26 +68,15 @@ REASONS = (
         "input, and in the backward gradOutput, is read twice.",
     ),
     Reason(
-        "gradients of maxima",
-        r"\w+MaxPooling_updateGradInput",
-        "One launch checks the indices, and another one uses them.",
-    ),
-    Reason(
-        "max unpooling: updateOutput",
-        r"\w+MaxUnpooling_updateOutput",
-        "Several indices may name one element, and the last one counts: a temporary tensor of int has the number of "
-        "that index.",
+        "gradients of maxima whose indices number the inputs",
+        r"(Spatial\w*|VolumetricFractional)MaxPooling_updateGradInput",
+        "One launch finds the planes with an index outside of its window, and another one adds gradients.",
     ),
     Reason(
         "grid samplers: updateGradInput",
         r"\w+GridSamplerBilinear_updateGradInput",
         "Positions are sorted by pixel, so that one thread adds the gradients of each; gradOutput is read for the "
         "gradient of the grid and again for that of the input.",
-    ),
-    Reason(
-        "connection tables: accGradParameters",
-        r"Spatial(Full)?ConvolutionMap_accGradParameters",
-        "gradOutput is read by the launch for gradBias and by that for gradWeight.",
     ),
     Reason(
         "tables and sparse layers",
