@@ -47,6 +47,9 @@ SPILLS = {
     ("ClassNLLCriterion", "reduceWarpsKernel"): 2,
     ("MultiLabelMarginCriterion_updateOutput", "reduceWarpsKernel"): 12,
     ("channels", "softMaxKernel"): 16,
+    ("max_pooling", "eachKernel"): 9,
+    ("max_pooling", "reduceKernel"): 2,
+    ("region_pooling", "eachKernel"): 2,
 }
 
 

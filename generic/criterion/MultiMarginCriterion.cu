@@ -30,17 +30,18 @@ struct Samples {
 /* The gradient of each row; the gradient by the score of the target is the negative sum of the others. */
 struct Gradient {
   typedef real Value;
-  typedef int64_t Coefficients; /* the target */
+  typedef thcunn::NoCoefficients Coefficients;
   Samples s;
   Rows gradient;
   real share;
   thcunn::GradientFactor<Element> factor;
 
   __device__ real scaleOf(int64_t target) const { return factor.value() * (share * s.weightOf(target)); }
-  __device__ Coefficients begin(int64_t row) const { return s.targetOf(row); }
+  __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return 0; }
-  __device__ void add(Value &partial, int64_t target, int64_t row, int64_t c) const
+  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t c) const
   {
+    const int64_t target = s.targetOf(row);
     if (c == target) return;
     if (!s.check(target, row)) {
       thcunn::store(gradient.at(row, c), NAN);

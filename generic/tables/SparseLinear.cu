@@ -67,9 +67,9 @@ namespace
 /* Columns of weight, summed by sample. */
 struct ColumnsOfSamples {
   SparseInput x;
-  int64_t sourceStride, targetStride;
+  int64_t sourceStride, targetStride, columns;
 
-  /* As ranges, for the legacy form. */
+  /* As ranges, for the legacy form, whose numbers another launch checks. */
   __device__ int64_t begin(int64_t sample) const { return sample * x.perRow.divisor; }
   __device__ real scale(int64_t) const { return 1; }
   /* As segments. */
@@ -78,7 +78,8 @@ struct ColumnsOfSamples {
 
   __device__ int64_t source(int64_t i) const
   {
-    return !x.legacy || x.check(i) ? x.columnAt(i) * sourceStride : -1;
+    const int64_t column = x.columnAt(i);
+    return column >= 0 && column < columns ? column * sourceStride : -1;
   }
   __device__ real factor(int64_t i) const { return x.valueAt(i); }
 };
@@ -121,8 +122,9 @@ static void updateOutput(THNNState *state, bool legacy, const THTensor *input, c
 {
   const int64_t samples = output->size[0], outputs = weight->size[0];
   const SparseInput x = inputOf(state, "input", input, legacy, samples, weight->size[1]);
-  const ColumnsOfSamples entries = {x, weight->stride[1], output->stride[0]};
+  const ColumnsOfSamples entries = {x, weight->stride[1], output->stride[0], weight->size[1]};
   if (legacy) {
+    thcunn::forEach(state, x.entries, [=] __device__(int64_t i) { x.check(i); });
     const thcunn::RangeSum<Element, ColumnsOfSamples> sum = {
         entries,         x.entries,         samples,         outputs,           TH_DATA(weight),  TH_DATA(bias),
         TH_DATA(output), weight->stride[0], bias->stride[0], output->stride[0], output->stride[1]};
