@@ -17,8 +17,8 @@
        and argument, before anything is written.
 
    Functions. A module X is X_updateOutput, the forward, with X_updateGradInput and X_accGradParameters, or
-   X_backward, which computes both. Their arguments have the names of those of the forward, in any order. Any other
-   X_name stands alone: it writes the tensors with [OUT] or [MODIFIED] and reads the rest.
+   X_backward, which computes both. Their arguments have the names of those of the forward, in any order, except in
+   LSTMFused and GRUFused. Any other X_name stands alone: it writes the tensors with [OUT] or [MODIFIED] and reads the rest.
 
    Families. A comment that begins with [FAMILY name] begins a section: the functions below it belong to that
    family. Its kernels are in generic/<family>/, its page of the documentation is docs/functions/<family>.md, and
@@ -32,7 +32,8 @@
    Roles. Every tensor has one, mostly from its name:
      input         input*                            target         target
      parameter     weight, bias, running_mean, ...   output         output*
-     gradOutput, gradInput, gradParameter            gradX, X: an output; an input or target; a parameter
+     gradOutput, gradInput, gradParameter            gradX, where X is, in this order: an output; an input
+                                                     or target; a parameter
      saved         indices, save_mean, noise, ...    written by the forward, read by the backward
      buffer        finput, columns, ones, *Buffer    scratch memory in Torch7, unused here: may be None or empty
 
@@ -3050,9 +3051,10 @@ TH_API void THNN_(LookupTableBag_accGradParameters)(
      output[s,o] = bias[o] + sum over the keys of sample s of value * weight[key + keysOffset, o]
 
    If weight has O + 4 columns (largest |value|, its inverse, rate, shift, weights...), values are normalized: the sum
-   uses value * inverse + shift, or sign(value) + shift where |value| is above the largest. In training, the first two
-   columns of a key are first updated with each larger |value|, and its rate is set to 1. The normalized values are
-   stored in normalizedValues, for accGradParameters. The functions form no class.
+   uses value * inverse + shift, or sign(value) + shift where |value| is above the largest. In training,
+   entries are normalized in their order: a |value| above the largest of its key so far first replaces it, and the
+   inverse; the rate of each key is set to 1. The normalized values are stored in normalizedValues, for
+   accGradParameters. The functions form no class.
    Shapes: keys and values (n); sizes and cumSumSizes (N); weight (rows, O) or (rows, O + 4); bias (O); output (N, O).
    Errors: IndexError for a key outside of the table, for sizes whose sum is not n, and for cumSumSizes that are not
    their running sums; ValueError for sizes of tensors that do not fit. Source: Torch7 nn.IndexLinear.

@@ -27,7 +27,7 @@
 
    Further arguments of the macros are statements. Statements of POINTWISE precede all other checks of both functions;
    statements of CRITERION stand between the sum, `double loss`, and the store of the result. Where the two functions of
-   a module take different arguments, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT each define one of the two. */
+   a module take different arguments or statements, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT each define one of the two. */
 
 #define FROM_INPUT input, x
 #define FROM_OUTPUT output, y

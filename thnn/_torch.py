@@ -3,7 +3,8 @@
 thnn uses a private name where torch has no public equivalent, or where the public one costs more per call than a small
 kernel. Other files of the package import private names from here, so that only this file has to be checked with a new
 version of torch. `_binding.arguments` imports torch._subclasses itself, on the slow route, because that import is slow;
-`_operators.calls` and `_operators.flops` read the level of forward mode and the stack of dispatch modes themselves.
+`_operators.calls` and `_operators.flops` read the level of forward mode and the stack of dispatch modes themselves,
+`_cuda` uses torch._C.DisableTorchFunctionSubclass, and `testing` names of its own.
 
 Private attributes of objects cannot be imported. thnn uses these:
 

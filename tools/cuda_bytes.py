@@ -75,8 +75,8 @@ REASONS = (
     Reason(
         "grid samplers: updateGradInput",
         r"\w+GridSamplerBilinear_updateGradInput",
-        "Positions are sorted by pixel, so that one thread adds the gradients of each; gradOutput is read for the "
-        "gradient of the grid and again for that of the input.",
+        "Positions are sorted by cell, so that one thread adds the gradients of a pixel from the cells around it; "
+        "gradOutput is read for the gradient of the grid and again for that of the input.",
     ),
     Reason(
         "tables and sparse layers",

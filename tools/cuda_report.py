@@ -41,7 +41,8 @@ DOUBLE_KERNELS = {"fillTablesKernel"}
 # Functions of one to three instructions.
 LIGHT = re.compile(r"(Abs|Square|Threshold)_")
 
-# Kernels with a few registers too many, by file or function and name: the most instructions that access local memory.
+# Kernels with a few registers too many, by function, namespace or file, and name: the most instructions that access
+# local memory.
 SPILLS = {
     ("ClassNLLCriterion", "reduceKernel"): 2,
     ("ClassNLLCriterion", "reduceWarpsKernel"): 2,
@@ -56,7 +57,7 @@ SPILLS = {
 class Kernel(NamedTuple):
     """A kernel for one element type."""
 
-    function: str  # of THNN.h
+    function: str  # of THNN.h; otherwise the namespace or the file of the kernel
     kernel: str
     type: str
     registers: int

@@ -7,7 +7,7 @@
    connected layers, subsampling, unfolding.
 
    Larger code that modules of a family share is compiled, once per element type and instruction set, in files
-   <name>_module.c, or <name>_checks.c if it only checks, and in batch_norm_fused.c. It is not static in a header: no
+   <name>_module.c, or <name>_checks.c if it mostly checks, and in batch_norm_fused.c. It is not static in a header: no
    module carries a copy, and profilers and debuggers show one symbol for it. */
 
 /* Sets the output sizes of a Convolution whose other fields are checked. Fails if no window fits into an axis or if

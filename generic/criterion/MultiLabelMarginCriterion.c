@@ -81,7 +81,7 @@ static double unpackedTerms(real reach, const real *x, int64_t stride, const rea
   return sum;
 }
 
-static void fill(real *to, int64_t stride, int64_t n)
+static void clear(real *to, int64_t stride, int64_t n)
 {
   if (stride == 1) memset(to, 0, sizeof(real) * (size_t)n);
   else
@@ -113,7 +113,7 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
       const real *const x = TH_DATA(input) + n * rows.rowStride;
       real *const mask = TH_DATA(isTarget) + n * masks.rowStride, packed[BLOCK];
       const Labels labels = labelsOf(target, &rows, n);
-      fill(mask, masks.classStride, rows.classes);
+      clear(mask, masks.classStride, rows.classes);
       for (int64_t i = 0; i < labels.count; i++) mask[labels.target[i * labels.stride] * masks.classStride] = 1;
       for (int64_t first = 0, count; first < rows.classes; first += count) {
         count = MIN(BLOCK, rows.classes - first);
@@ -153,7 +153,7 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
     const real *const mask = TH_DATA(isTarget) + n * masks.rowStride;
     real *const dx = TH_DATA(gradInput) + n * gradRows.rowStride, packed[BLOCK], counts[BLOCK];
     const Labels labels = labelsOf(target, &rows, n);
-    fill(dx, gradRows.classStride, rows.classes);
+    clear(dx, gradRows.classStride, rows.classes);
     for (int64_t first = 0, count; first < rows.classes; first += count) {
       count = MIN(BLOCK, rows.classes - first);
       pack(x, rows.classStride, mask, masks.classStride, first, count, packed);

@@ -4,7 +4,7 @@
 #include "segment_sum/segment_sum.h"
 #include "tables/gradient_bias.h"
 
-/* Columns of a row of weight that precede the weights in max-normalising mode. */
+/* Columns of a row of weight that precede the weights in max-normalizing mode. */
 enum { LARGEST, INVERSE, RATE, SHIFT, NORMALIZING_COLUMNS };
 
 namespace
@@ -101,7 +101,7 @@ static bool isNormalizing(const THTensor *weight, const THTensor *bias)
 namespace
 {
 
-/* The table in max-normalising mode, and the values of its entries. */
+/* The table in max-normalizing mode, and the values of its entries. */
 struct Normalization {
   Keys keys;
   thcunn::View<Element, 2> weight;

@@ -108,7 +108,7 @@ static bool isContiguous(const THNNTensor *view)
   return true;
 }
 
-static PyObject *newSmall(THNNTensor *view)
+static PyObject *newInC(THNNTensor *view)
 {
   void *tensor;
   const bool onCuda = view->device == THNN_DEVICE_CUDA;
@@ -154,7 +154,7 @@ static bool isMadeInC(const THNNTensor *view)
 
 PyObject *allocationNew(THNNTensor *view)
 {
-  if (isMadeInC(view)) return newSmall(view);
+  if (isMadeInC(view)) return newInC(view);
   if (view->device != THNN_DEVICE_CPU) return NULL;
   PyObject *size = tupleOf(view->size, view->ndim), *stride = tupleOf(view->stride, view->ndim);
   PyObject *arguments = size != NULL && stride != NULL ? PyTuple_Pack(2, size, stride) : NULL;
@@ -169,7 +169,7 @@ PyObject *allocationNew(THNNTensor *view)
 PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero)
 {
   if (isMadeInC(view) && isContiguous(view) && (view->device == THNN_DEVICE_CPU || !isZero)) {
-    PyObject *object = newSmall(view);
+    PyObject *object = newInC(view);
     if (object != NULL && isZero) memset(view->data, 0, (size_t)bytesOf(view));
     return object;
   }

@@ -500,7 +500,7 @@ static bool setStream(THNNState *state)
 {
   state->stream = NULL;
   if (state->device != THNN_DEVICE_CUDA || state->meta) return true;
-  const bool isKnown = exchange->current_work_stream != NULL &&
+  const bool isKnown = exchange != NULL && exchange->current_work_stream != NULL &&
                        exchange->current_work_stream(DL_CUDA, state->deviceIndex, &state->stream) == 0;
   PyErr_Clear();
   return isKnown;
@@ -617,8 +617,12 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
   *missing = type >= 0 && isMissing(bound, &state);
   state.meta |= *missing;
   const THNNCall call = type < 0 ? NULL : callFor(bound, type, &state);
-  if (call == NULL || !setStream(&state)) {
+  if (call == NULL) {
     state.status = THNN_UNPACK;
+  } else if (!setStream(&state)) {
+    state.status = THNN_RUNTIME_ERROR;
+    snprintf(state.message, sizeof state.message, "%s: torch does not tell its current stream on cuda:%d",
+             function->name, (int)state.deviceIndex);
   } else if (bound->results != NULL && !(arePlain && allocateLike(bound, arguments, values, made))) {
     state.status = THNN_ALLOCATE;
   } else {

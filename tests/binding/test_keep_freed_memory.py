@@ -16,7 +16,7 @@ if {keep}:
 def touch():
     for _ in range(4):
         torch.ones(48 << 20, dtype=torch.uint8)  # above the largest limit that glibc adapts to
-for _ in range(8):  # a freed block is too small for an aligned one of its size until neighbours are free, too
+for _ in range(8):  # an aligned block fits only into a larger free block: freed neighbours that have merged
     touch()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 touch()

@@ -13,7 +13,7 @@ import thnn
 
 
 def _wrong(shape: tuple[int, ...], position: int) -> Tensor:
-    """Zeros, with 9 at a position, whose memory is in another order than its elements."""
+    """Zeros, with 9 at one position; the elements of a matrix are in memory column by column."""
     numbers = torch.zeros(shape, dtype=torch.int64)
     numbers.view(-1)[position] = 9
     return numbers.t().contiguous().t() if len(shape) == 2 else numbers

@@ -197,7 +197,7 @@ BROKEN = r"""
 #include "runtime/state.h"
 
 /* Stands in for the kernel of the library, wrong in the way that BREAK says. It calls nothing of the library, which
-   is not loaded yet when this is. */
+   is loaded after it. */
 void THNN_DoubleTanh_updateGradInput(THNNState *state, THNNTensor *input, THNNTensor *gradOutput,
                                      THNNTensor *gradInput, THNNTensor *output)
 {

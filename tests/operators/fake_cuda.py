@@ -243,7 +243,7 @@ def synchronization() -> None:
     from thnn._batch_norm import communicator as module
     from thnn._batch_norm import sync
 
-    sync.in_transform = lambda: False  # which refuses the mode
+    sync.in_transform = lambda: False  # a true result would refuse FakeTensorMode
     mode = FakeTensorMode()
     make = functools.partial(_zeros, mode, HERE)
     for backend, home in ((_NCCL, HERE), (_Gloo, torch.device("cpu"))):

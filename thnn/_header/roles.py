@@ -168,7 +168,10 @@ def forward_name(name: str, forward: Set[str]) -> str | None:
 
 
 def overwritten_in_place(function: str, names: Set[str]) -> str | None:
-    """The tensor that a call with ``inplace`` overwrites, [MODIFIED] also without the tag; None without ``inplace``."""
+    """The tensor that a call with ``inplace`` overwrites, which counts as [MODIFIED] even without that tag.
+
+    None without ``inplace``.
+    """
     phase = split_name(function)[1]
     if "inplace" not in names or phase not in ("updateOutput", *BACKWARD_PHASES):
         return None

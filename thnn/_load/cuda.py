@@ -247,7 +247,8 @@ def compile_cuda(
         raise CompileError(missing)
 
     toolkit = recipe.compiler.path.parent.parent
-    # The version of nvcc stands for the headers of its toolkit. /usr/local/bin may have a script that calls nvcc.
+    # The version of nvcc stands for the headers of its toolkit, which is /usr/local/cuda where nvcc is a script in
+    # /usr/local/bin.
     folders = [*SYSTEM, "/usr/local/cuda", *(f"{toolkit}/{name}/" for name in ("targets", "include"))]
     included = included_files(work, (*recipe.files, *_headers()), folders)
     output = work / "library.so"

@@ -505,8 +505,9 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
 
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
-    """Draws two bar charts, a bar per row: ratios to torch on a logarithmic axis, and fractions of the roofline that
-    thnn and torch reach. Networks come first. Rows are forward + backward where that is measured."""
+    """Draws two bar charts with two bars per row: ratios to torch, in its default and in its better layout, on a
+    logarithmic axis, and the fractions of the roofline that thnn and torch reach. Networks come first. Rows are forward
+    + backward where that is measured."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -28,7 +28,7 @@ MOST_SIZE = 20_000
 MOST_MULTIPLY_ADDS = 300_000_000
 _MOST_ELEMENTS = 1 << 25  # of a tensor
 _RATIO, _SECONDS = 2.0, 5e-3
-_REPEATS = 4  # of a product that seems to fail
+_REPEATS = 4  # more times, of named geometries and of a product that seems to fail
 _TOLERANCE = 1e-3  # relative to the largest magnitude of a result
 
 
@@ -298,7 +298,8 @@ def _timed(call: Callable[[], Tensor]) -> tuple[float, Tensor]:
 
 
 def measure(geometry: Geometry, name: str, warm: bool) -> list[Result]:
-    """Times each product once, after a warm-up if `warm`, and again, interleaved, if it is slow."""
+    """Times each product once and, if `warm` or if it is slow but takes at most 1 s, up to _REPEATS times more,
+    interleaved; the shortest time counts."""
     tensors = geometry.tensors()
     found = []
     for product, ours, theirs in zip(

@@ -91,7 +91,7 @@ class CaseRunner:
         ]
 
     def reseed(self) -> None:
-        """Makes the next call with `values` get the random numbers of all other calls."""
+        """Makes the next call with `values` draw the same random numbers as every other call."""
         for name in self._generators:
             self.values[name].manual_seed(11)
 

@@ -1,7 +1,7 @@
 #ifndef THCUNN_POOLING_WINDOWS_H
 #define THCUNN_POOLING_WINDOWS_H
 
-/* The windows of pooling along one axis: sliding ones, and adaptive and fractional regions (lib/THNN/pooling). Each kind has
+/* The windows of pooling along one axis: SlidingAxis, AdaptiveAxis and FractionalAxis (lib/THNN/pooling). Each axis has
 
      Span<I> inputs(const Place<I> &output, int a)   the inputs of an output that exist, along axis a
      Span<I> outputs(I i)                            all outputs that read input i, and perhaps others beside them
@@ -10,7 +10,8 @@
      static int64_t longest(const WindowAxis &)      an upper bound on the number of inputs of an output
      static bool isNarrow(const WindowAxis &)        whether 32 bits hold all intermediate numbers
 
-   A kind of windows (Sliding, ...) makes the axes from their geometry. */
+   FractionalAxis, which has maxima only, has no divisors. A kind of windows (Sliding, Adaptive, Fractional) makes the axes
+   from their geometry. */
 
 #include <limits>
 

@@ -39,7 +39,8 @@ template <class Number> struct AxisPositions {
     return s;
   }
 
-  /* The range of candidates, numbers of outputs that may read input i; reader() gives the output of a candidate. */
+  /* The range of candidates: the outputs that may read input i or, of a reflection, the numbers 0 to 2. reader() gives the
+     output of a candidate. */
   __device__ AxisReaders candidates(int64_t i) const
   {
     if (readers) return readers[i];

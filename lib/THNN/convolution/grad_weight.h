@@ -48,7 +48,7 @@ double THNN_(gradWeightCost)(const GradWeightPlan *p);
 typedef struct RowGroup {
   int64_t residue;
   int64_t
-      lastSize; /* row pointers per row of the kernel: the size of its last axis, or 1 if its elements share one */
+      lastSize; /* row pointers along the last kernel axis: its size, or 1 if its elements share a row pointer */
   int64_t rows, channels;
   int64_t outer, inner; /* rows per channel: elements of the outermost kernel axis times elements of the others */
   int Q, R;

@@ -22,8 +22,8 @@
    tile of all channels allows. Otherwise output tiles are as large as their sums allow, channels are processed in
    blocks of packedChannels, and the weights of a block and panel are packed immediately before their use.
 
-   A sum depends on kBlockChannels, the kernel tile and the order of channels. These depend on sizes alone; all other
-   fields may depend on the number of threads. */
+   A sum depends on kBlockChannels, paddedAxis, the kernel tile and the order of channels. These depend on sizes alone;
+   the other fields may depend on the number of threads. */
 
 typedef struct ImplicitGemmPlan {
   Correlation c;

@@ -43,8 +43,8 @@ typedef struct Scatter {
   int64_t factorBatch, factorGroup, factorChannel, factorTerm;
 } Scatter;
 
-/* The integers i, low <= i < high, for which the real number `other` of i * step + other * otherStep = target satisfies
-   otherLow <= other <= otherHigh - 1; nextPair skips every i whose `other` is not an integer. */
+/* The integers i, low <= i < high, for which otherLow <= other <= otherHigh - 1, where `other`, possibly a fraction,
+   solves i * step + other * otherStep = target; nextPair skips every i whose `other` is not an integer. */
 typedef struct Solutions {
   int64_t low, high, step, otherStep, target;
 } Solutions;

@@ -12,7 +12,8 @@
    Otherwise products are summed over output channels by gemm(), in blocks of columns in shared scratch memory, and the
    columns are added. */
 
-/* Computes gradInput and returns true, unless gathering is faster. Decides by sizes and memory layout alone. */
+/* Computes gradInput and returns true, unless gathering is faster, which is decided by sizes and memory layout alone, or
+   the process is out of memory. */
 bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                              ConvolutionView bias, ConvolutionView gradInput);
 
