@@ -35,6 +35,7 @@ HEADERS = (
     "lib/THCUNN/elementwise/*.h",
     "lib/THCUNN/emulation/cuda.*",
     "lib/THCUNN/emulation/narrow_types.h",
+    "lib/THCUNN/emulation/observer.h",
 )
 
 

@@ -4,8 +4,8 @@ python examples/moving_statistics.py [--devices NAME NAME]
 
 All images of a device have the same value, so that the mean of its part is that value and the variance 0. Each row of
 the table shows the moving statistics after one step of training from moving mean 0 and moving variance 1, and the
-outputs on each device. The decay is 0.9, in the last row the equivalent one for two devices. Only 'sync' includes the
-difference between the devices.
+outputs on each device. The decay is 0.9, in the last row the equivalent one for two devices. Only the
+moving variance of 'sync' includes the variance between the devices.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ half, bfloat16. It fails for a kernel that
 
 - uses local memory, where registers spill and arrays with computed indices lie, unless SPILLS lists it;
 - computes in double, unless its elements are double, its function is in DOUBLE_SUMS, or it is in DOUBLE_KERNELS;
-- moves packed elements by less than 128 bits;
+- loads packed elements by less than 128 bits;
 - takes 60 instructions or more for a strided element, besides the mathematics (measured on the functions of LIGHT).
 
 ``--check FILE`` also compares the report with a committed one, unless another version of nvcc made that one.
@@ -30,7 +30,7 @@ TYPES = ("Float", "Double", "Half", "BFloat16")
 THREADS = 256  # of a block, in lib/THCUNN/runtime/loops.h
 MORE_THREADS = {"sortTileKernel": 1024}  # lib/THCUNN/segment_sum/sort.h
 
-# Functions with sums of float64 in their signature (THAccrealTensor), which other processes exchange.
+# Functions whose signature has sums of float64 (THAccrealTensor), which processes exchange.
 DOUBLE_SUMS = re.compile(
     r"BatchNormalization_(statistics|mergeStatistics|saveStatistics|gradSums|gradInput)$"
 )

@@ -38,7 +38,7 @@ void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor
   const thcunn::View<accreal, 1> to = {TH_ACCREAL_DATA(statistics), {statistics->stride[0]}};
   const thcunn::NumberCheck check =
       thcunn::numberCheck(state, "parts", "expected counts of at least 0", "in part");
-  /* The last thread has no channel; it adds the numbers of values. */
+  /* The last thread has no channel; it stores the number of values. */
   thcunn::forEach(state, C + 1, [=] __device__(int64_t c) {
     accreal mean = 0, squares = 0, count = 0;
     for (int64_t k = 0; k < K; k++) {

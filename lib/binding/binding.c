@@ -307,7 +307,7 @@ static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
 bool thnn_viewOf(PyObject *object, THNNTensor *view)
 {
   bool ignored;
-  return viewOf(object, view, &ignored);
+  return exchange != NULL && viewOf(object, view, &ignored);
 }
 
 /* torch sets a thread's number of OpenMP threads when that thread first calls torch.get_num_threads. */

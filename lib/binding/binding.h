@@ -84,9 +84,9 @@ bool thnn_viewOf(PyObject *object, THNNTensor *view);
 /* Sets the members of a state that is not a meta call. */
 void thnn_beginCall(THNNState *state, const THNNFunction *function);
 
-/* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
-   same for every type, and the type is float if the only `real` tensors of a call have letter M and are float. Views of
-   meta tensors have the CPU as their device. */
+/* The element type of the tensors of a call, or -1 if types or devices differ or no tensor tells the type. A function
+   without letter R has type float if its tensors of letter M are float or absent. Views of meta tensors have the CPU as
+   their device. */
 int thnn_typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state);
 
 /* The type of the elements of an argument that a call of type `type` allocates. */

@@ -54,5 +54,5 @@ int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t 
 int thnn_increment(uintptr_t tensor);
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
                            const THNNSource *sources, const int32_t *results, int resultCount, int scale,
-                           uintptr_t kernel);
+                           uintptr_t fallback);
 int thnn_connectOperators(const uintptr_t *addresses, int count);

@@ -68,7 +68,7 @@ typedef struct Operator {
   THNNSource *sources;
   int32_t *results;
   int count, resultCount, scale; /* count: of arguments */
-  PyObject *kernel;
+  PyObject *fallback;
 } Operator;
 
 /* --- tensors ------------------------------------------------------------------------------------------------- */
@@ -212,10 +212,10 @@ static bool fillValues(const Operator *op, const StableValue *stack, THNNTensor 
 }
 
 /* The gradient factor, as setGradientFactor() in binding.c; false if it must not be used. */
-static bool factorOf(StableValue value, int type, bool isFinite, THNNTensor *view)
+static bool factorOf(StableValue value, int type, bool mustBeFinite, THNNTensor *view)
 {
   if (!viewOfHandle((void *)value, 0, view) || view->type != type || numelOf(view) != 1) return false;
-  return !isFinite || isfinite(type == THNN_TYPE_FLOAT ? *(float *)view->data : *(double *)view->data);
+  return !mustBeFinite || isfinite(type == THNN_TYPE_FLOAT ? *(float *)view->data : *(double *)view->data);
 }
 
 static void multiply(THNNTensor *view, const THNNTensor *factor)
@@ -353,7 +353,8 @@ static PyObject *objectOf(StableValue value, char letter)
   }
 }
 
-/* A copy of a tensor that the Python function returned, without Python's reference; NULL if that fails. */
+/* A new tensor of libtorch with the elements of a tensor that the Python function returned, whose own handle belongs to
+   Python; NULL if that fails, and for tensors with gaps. */
 static void *copyOf(PyObject *object)
 {
   THNNTensor view;
@@ -401,7 +402,7 @@ static bool computeInPython(const Operator *op, const StableValue *stack, void *
     PyObject *object = objectOf(stack[i], op->letters[i]);
     done = object != NULL && PyTuple_SetItem(arguments, i, object) == 0;
   }
-  if (done) answer = PyObject_CallObject(op->kernel, arguments);
+  if (done) answer = PyObject_CallObject(op->fallback, arguments);
   done = answer != NULL;
   int made = 0;
   for (; done && made < op->resultCount; made++) {
@@ -452,7 +453,7 @@ static void throwError(int error, char *text, const char *function)
   KERNELS_64(F, n##2)     \
   KERNELS_64(F, n##3)     \
   KERNELS_64(F, n##4) KERNELS_64(F, n##5) KERNELS_64(F, n##6) KERNELS_64(F, n##7)
-/* Of each number in octal, 00000 to 01777. */
+/* F of each number in octal, 00000 to 01777. */
 #define KERNELS(F) KERNELS_512(F, 00) KERNELS_512(F, 01)
 
 enum { OPERATORS = 1024 };
@@ -496,7 +497,7 @@ static void *copyOfMemory(const void *memory, size_t bytes)
 
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
                            const THNNSource *sources, const int32_t *results, int resultCount, int scale,
-                           uintptr_t kernel)
+                           uintptr_t fallback)
 {
   /* The release of torch whose encoding of values this file knows. */
   const uint64_t version = (uint64_t)2 << 56 | (uint64_t)13 << 48;
@@ -513,8 +514,8 @@ int thnn_implementOperator(const char *namespace, const char *name, uintptr_t fu
                      (int)strlen(letters),
                      resultCount,
                      scale,
-                     (PyObject *)kernel};
-    Py_INCREF(op->kernel);
+                     (PyObject *)fallback};
+    Py_INCREF(op->fallback);
     done = torch.initImpl(namespace, "CPU", __FILE__, __LINE__, &library) == 0 &&
            torch.impl(library, name, kernels[operatorCount], version) == 0;
     operatorCount += done;

@@ -12,31 +12,33 @@ typedef enum THNNSourceKind {
   THNN_SOURCE_GIVEN,     /* the argument `index` of the operator */
   THNN_SOURCE_SIZE,      /* size `dimension` of the tensor `index` */
   THNN_SOURCE_NUMBER,    /* `number` */
-  THNN_SOURCE_REQUESTED, /* a new tensor, as the function requests; absent if `flag` >= 0 and that flag is false */
+  THNN_SOURCE_REQUESTED, /* a new tensor, as the function requests; absent if the argument `flag` is false */
   THNN_SOURCE_EMPTY,     /* a new tensor like the tensor `index`; absent if that one is */
   THNN_SOURCE_ZEROS,     /* the same, filled with zeros */
   THNN_SOURCE_SCALAR,    /* a new tensor without dimensions, of the type of the tensor `index` */
-  /* a copy of the tensor `index`, which the function changes; with `flag` >= 0, if that flag is false, the tensor */
+  /* a copy of the tensor `index`, which the function changes; the tensor itself if the argument `flag` is false */
   THNN_SOURCE_CLONE
 } THNNSourceKind;
 
 typedef struct THNNSource {
   int32_t kind; /* THNNSourceKind */
-  int32_t index, dimension, flag;
+  int32_t index, dimension,
+      flag; /* index, flag: numbers of arguments of the operator; flag is a bool, -1 for none */
   double number;
 } THNNSource;
 
-/* Registers a kernel for the operator `name` of a namespace. It calls `function` and returns the new tensors in the
-   places `results` of its arguments, an empty tensor for an absent one. `letters` has a letter per argument of the
+/* Registers a kernel for the operator `name` of a namespace. It calls `function` and returns the tensors made for
+   the arguments of `function` at the positions `results`, an empty tensor where none was made. `letters` has a letter per argument of the
    operator: T tensor, O optional tensor, i int, b bool, d float. `scale` tells what multiplies the result by the first
-   argument, a tensor of one element: 0 nothing, 1 the function, 2 the kernel.
+   argument, a tensor of one element: 0 nothing, 1 the function, 2 this kernel, after the function.
 
-   `kernel`, the id of a Python function with the same arguments and results, computes the calls that C cannot: the
-   ones with an error and, while an observer is set (binding.h), all. False if there are too many operators, or without
+   `fallback`, the id of a Python function with the same arguments and results, computes the calls that C does not: those
+   with an error, with a gradient factor that is not finite, or with a result like a tensor that is empty or has gaps,
+   and, while an observer is set (binding.h), all. False if there are too many operators, or without
    thnn_connectOperators(). */
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
                            const THNNSource *sources, const int32_t *results, int resultCount, int scale,
-                           uintptr_t kernel);
+                           uintptr_t fallback);
 
 /* Sets the addresses of functions of torch, in the order of operators.c (_torch.py lists them). No kernels can be
    registered while one is 0. False if another number of addresses is given. */

@@ -24,7 +24,7 @@ from thnn._binding.library import FLOAT, THNN, Library
 WINOGRAD = type2backend[torch.float32]
 pytestmark = pytest.mark.skipif(
     library.cpu_capability() == "default" or os.environ.get("THNN_WINOGRAD") == "0",
-    reason="Winograd's method needs AVX2",
+    reason="needs AVX2, and THNN_WINOGRAD must not be 0",
 )
 
 

@@ -1,4 +1,4 @@
-"""ThreadSanitizer watches a call of every kernel: each CUDA thread is a thread to it."""
+"""ThreadSanitizer watches calls of every module: each CUDA thread is a thread to it."""
 
 from __future__ import annotations
 

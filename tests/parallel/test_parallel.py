@@ -81,7 +81,7 @@ def test_all_reduce_sums_forward_and_backward() -> None:
 
 
 def test_all_reduce_adds_in_order() -> None:
-    # In another order the sum would be 1.
+    # In the reverse order the sum would be 1.
     values = [torch.tensor(v) for v in (1.0, 1e30, -1e30)]
     assert [float(s) for s in AllReduce.apply(*values)] == [0, 0, 0]
     (alone,) = AllReduce.apply(values[0])

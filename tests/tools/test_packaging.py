@@ -57,7 +57,7 @@ def test_wheel(wheel: Path) -> None:
     cuda = ROOT / "lib/THCUNN"
     headers += [cuda / "function_table.cu", *(cuda / "runtime").iterdir()]
     headers += [p for folder in ("simd", "elementwise") for p in (cuda / folder).glob("*.h")]
-    headers += [cuda / "emulation" / name for name in ("cuda.h", "cuda.cpp", "narrow_types.h")]
+    headers += [cuda / "emulation" / name for name in ("cuda.h", "cuda.cpp", "narrow_types.h", "observer.h")]
     templates = ROOT / "thnn" / "_load" / "templates"
     carried = {
         *sources,
@@ -117,14 +117,16 @@ print(thnn.__version__)
 
 
 def test_installed_package_loads_a_header(installed: Path, tmp_path: Path) -> None:
-    """Nothing but the wheel and a compiler is needed, and nothing is written into the package."""
+    """Nothing but the wheel and compilers is needed, also in emulation, and nothing is written into the package."""
     variables = {"PYTHONPATH": str(installed), "THNN_CACHE": str(tmp_path / "cache")}
     before = {
         p: p.stat().st_mtime_ns for p in installed.rglob("*") if "__pycache__" not in p.parts and p.is_file()
     }
     run(*(sys.executable, "-m", "thnn", "new", "Mine"), cwd=tmp_path, **variables)
-    shown = run(*(sys.executable, "-m", "thnn", "check", "Mine.h"), cwd=tmp_path, **variables)
-    assert shown.endswith(" 0 failed\n")
+    for emulate in ("0", "1"):
+        variables["THNN_CUDA_EMULATE"] = emulate
+        shown = run(*(sys.executable, "-m", "thnn", "check", "Mine.h"), cwd=tmp_path, **variables)
+        assert shown.endswith(" 0 failed\n")
     after = {
         p: p.stat().st_mtime_ns for p in installed.rglob("*") if "__pycache__" not in p.parts and p.is_file()
     }

@@ -14,7 +14,10 @@ OPTIONS: Mapping[str, str] = {
 
 
 #: The element types of tensors that `describe` calls real.
-REAL = "real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call."
+REAL = (
+    "real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call"
+    " that are described as real."
+)
 
 
 def docstring(

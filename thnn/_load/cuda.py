@@ -184,7 +184,8 @@ def cuda_recipe(recipe: Recipe, host_library: Path) -> CudaRecipe | None:
     if nvcc is None:
         raise NotImplementedError(
             f"{recipe.header}: the kernels for CUDA tensors need an nvcc for compute capability"
-            f" {' and '.join(architectures)}, and there is none in CUDA_HOME and on PATH: install the CUDA toolkit, or"
+            f" {' and '.join(architectures)}, and none was found in CUDA_HOME, on PATH, in /usr/local/cuda and in"
+            " NVIDIA's Python packages: install the CUDA toolkit, or"
             f" pip install 'cuda-toolkit[nvcc,cccl]=={torch.version.cuda}.*'"
         )
     compiler = Compiler((str(nvcc),), nvcc.resolve(), False)

@@ -126,7 +126,7 @@ class Recipe:
     # for CUDA tensors for each library for the CPU: after an edit of a CUDA source both are new.
     cuda_sources: tuple[Path, ...] = ()
     cuda_cflags: tuple[str, ...] = ()
-    loaded_hashes: tuple[tuple[str, str], ...] = ()  # of `files` when the library was opened
+    loaded_hashes: tuple[tuple[str, str], ...] = ()  # of `files` when the recipe was made
 
     @property
     def files(self) -> tuple[Path, ...]:

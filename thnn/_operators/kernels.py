@@ -1,7 +1,7 @@
 """Kernels in C for the operators of C functions, for tensors on the CPU (lib/binding/operators.h).
 
 Compiled code calls operators, and a kernel in Python costs each call several microseconds. The kernel in C makes the
-same call of the C function; a call with an error it leaves to the kernel in Python.
+same call of the C function; calls with an error, and a few others (operators.h), it leaves to the kernel in Python.
 """
 
 from __future__ import annotations

@@ -12,10 +12,11 @@ namespace pooling
    the positions of some channels: it finds the largest number of a pooled element that names each of its elements, by
    integer atomics in shared memory, and then writes the elements. So each block reads the indices of its planes, which
    the cache holds for the other ranges of a plane. In planes of more than FULL_SCANS ranges, it reads only those chunks
-   of the indices that name an element of its range; all of them where the indices have no order. */
+   of the indices whose positions, from the first to the last, overlap its range; all of them where the indices have no
+   order. */
 static const int RANGE = 8192, CHUNK = 256, FULL_SCANS = 8;
 
-/* The largest range of positions that the indices of a chunk name. */
+/* The first and the last position that the indices of a chunk name. */
 template <class I> struct NamedRange {
   I first, last;
 };
@@ -108,7 +109,7 @@ template <class T, class I, PoolingIndex KIND> struct Unpooling {
     }
     if (lane == 0) named[i] = range;
   }
-  /* True if an index of a chunk may name a position from `begin` on. */
+  /* True if there is such a chunk and an index of it may name a position of the range that begins at `begin`. */
   __device__ bool names(I groupNumber, I chunk, I begin) const
   {
     if (chunk >= chunks) return false;
@@ -181,7 +182,8 @@ void unpoolIndexedBy(THNNState *state, const PoolingShape &shape, const THNNTens
     THNN_fail(state, THNN_NOT_IMPLEMENTED, "input", "expected planes of fewer than 2^31 elements");
     return;
   }
-  /* Eight channels of an image whose channels are innermost are at least a sector; small planes share a block. */
+  /* Eight channels of an image whose channels are innermost are a sector of float32, half a sector of float16; small planes
+     share a block. */
   const bool isChannelsLast = to.isChannelsLast();
   const int64_t most = isChannelsLast ? 8 : 1 + RANGE / 8 / positions, perGroup = to.c < most ? to.c : most;
   const int64_t length = positions < RANGE / perGroup ? positions : RANGE / perGroup;

@@ -40,7 +40,8 @@ static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *bl
   }
 }
 
-/* True if the kernel is 3x3 with stride and dilation 1, and the other axes are images. */
+/* True if Winograd's method is compiled and enabled, the kernel is 3x3 with stride and dilation 1, and the other axes are
+   images. */
 bool THNN_(winogradSuits)(const Correlation *c);
 
 /* The components of the patches of a block of tiles, [component][micro-tile][VL channels][tile of the micro-tile][VL]: a

@@ -39,7 +39,7 @@ class BatchNormalizationFunction(FunctionBase):
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
 
     Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse
     deviation and xc = input - mean (saved in training, running in evaluation):
@@ -75,7 +75,7 @@ class BatchNormalizationReLUFunction(FunctionBase):
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
 
     Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
     above 0 (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
@@ -108,7 +108,7 @@ class SpatialCrossMapLRNFunction(FunctionBase):
         beta: float, default 0.75: exponent
         k: float, default 1.0: constant term of scales
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all tensors of a call.
+    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
 
     Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
     - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales
