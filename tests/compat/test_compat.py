@@ -375,6 +375,17 @@ def opcodes_of_a_module(backend: bytes) -> bytes:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("slopes", [1, 3])
+def test_prelu_counts_its_slopes(slopes: int) -> None:
+    x, weight = torch.randn(2, 3, 4), torch.rand(slopes)
+    expected = torch.nn.functional.prelu(x, weight)
+    with thnn.compat:
+        from torch.nn._functions.thnn import PReLU
+
+        assert torch.equal(PReLU.apply(x, weight), expected)
+        assert torch.equal(PReLU()(x, weight), expected)
+
+
 def test_pickled_modules_load() -> None:
     data = opcodes_of_a_module(b"ctorch.nn.backends.thnn\n_get_thnn_function_backend\n)R")
     x = torch.randn(3)

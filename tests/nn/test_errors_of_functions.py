@@ -217,6 +217,11 @@ def test_types(call: Callable[[], Any], message: str) -> None:
             ValueError,
             "pad: value: expected None or 0 for mode='reflect', got 3.0",
         ),
+        (
+            lambda: F.pad(torch.rand(1, 2, 3), (3, -1), "circular"),
+            ValueError,
+            "pad: expected at most the 2 elements that remain along dimension -1 for mode='circular', got [3, -1]",
+        ),
         *(
             (
                 lambda last=last: F.embedding_bag(

@@ -76,7 +76,20 @@ def _subclass(base: type[FunctionBase], name: str) -> Any:
     members = {"__module__": AUTO, "__doc__": base.__doc__}
     if _is_fused(base.module.name):
         return type(name, (_Fused,), {**members, "__module__": FUSED, "function": base})
-    return _LegacyMeta(name, (base,), members)
+    bases = (_CountingSlopes, base) if base.module.name == "PReLU" else (base,)
+    return _LegacyMeta(name, bases, members)
+
+
+class _CountingSlopes:
+    """Base of PReLU, which took no number of slopes: it is that of the elements of weight."""
+
+    @classmethod
+    def apply(cls, *args: Any, **keywords: Any) -> Any:
+        """Computes the function: apply(input, weight)."""
+        input, weight, planes = cls._bind(args, keywords)  # type: ignore[attr-defined]
+        if planes == 0 and isinstance(weight, Tensor) and weight.numel() > 1:
+            planes = weight.numel()
+        return super().apply(input, weight, planes)  # type: ignore[misc]
 
 
 class _Fused:

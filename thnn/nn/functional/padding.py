@@ -31,12 +31,15 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     Modes: thnn computes 'reflect' along one or two dimensions and 'replicate' along one to three, for inputs with one
     or two dimensions more, of float32 or float64, on a CUDA device also float16 and bfloat16; torch computes the rest.
     Errors: TypeError for other types; ValueError for another number of dimensions, a padding that the mode does not
-    allow, an output without elements, and a `value` with a mode that takes none.
+    allow ('circular': more elements than remain where the other number crops), an output without elements, and a
+    `value` with a mode that takes none.
     """
     if len(pad) % 2:
         raise ValueError(f"expected two numbers for each dimension in pad, got {pad!r}")
     function = _PADDINGS.get((mode, len(pad) // 2))
     if function is None:
+        if mode == "circular":
+            _check_circular(input, pad)
         return F.pad(input, [*pad], mode, value)
     if value:
         raise ValueError(f"value: expected None or 0 for mode={mode!r}, got {value}")
@@ -47,3 +50,16 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         )
     output: Tensor = function(input, *pad)
     return output
+
+
+def _check_circular(input: Tensor, pad: Sequence[int]) -> None:
+    """Raises ValueError for a padding longer than the rest that it repeats, for which torch reads memory that nobody
+    has written."""
+    for d in range(min(len(pad) // 2, input.dim())):
+        before, after = pad[2 * d], pad[2 * d + 1]
+        rest = input.shape[-1 - d] + min(before, 0) + min(after, 0)
+        if min(before, after) < 0 and max(before, after) > rest:
+            raise ValueError(
+                f"pad: expected at most the {max(rest, 0)} elements that remain along dimension {-1 - d} for"
+                f" mode='circular', got {list(pad)}"
+            )
