@@ -554,6 +554,17 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
   return true;
 }
 
+void thnn_viewRequest(const THNNFunction *function, const THNNState *state, const THNNRequest *request, int type,
+                      THNNTensor *view)
+{
+  view->ndim = request->ndim;
+  view->device = state->device;
+  view->deviceIndex = state->deviceIndex;
+  view->type = thnn_typeOfArgument(function, request->argument - 1, type);
+  memcpy(view->size, request->size, sizeof *view->size * (size_t)request->ndim);
+  allocationSetStrides(view, request->layout == THNN_CHANNELS_LAST && (view->ndim == 4 || view->ndim == 5));
+}
+
 /* Allocates the requested tensors; false if one was given, whose memory Python resizes, or if an allocation fails. */
 static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const THNNState *state, int type,
                              const THNNValue *values, PyObject **made)
@@ -570,12 +581,7 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
       view->argument = argument;
       made[position] = allocationLike(object, view, false);
     } else {
-      view->ndim = request->ndim;
-      view->device = state->device;
-      view->deviceIndex = state->deviceIndex;
-      view->type = thnn_typeOfArgument(bound->function, position, type);
-      memcpy(view->size, request->size, sizeof *view->size * (size_t)request->ndim);
-      allocationSetStrides(view, request->layout == THNN_CHANNELS_LAST && (view->ndim == 4 || view->ndim == 5));
+      thnn_viewRequest(bound->function, state, request, type, view);
       made[position] = allocationNew(view);
     }
     if (made[position] == NULL) return false;

@@ -92,6 +92,10 @@ int thnn_typeOfCall(const THNNFunction *function, int flags, const THNNValue *va
 /* The type of the elements of an argument that a call of type `type` allocates. */
 int thnn_typeOfArgument(const THNNFunction *function, int position, int type);
 
+/* Sets type, device, sizes and strides of the view of a tensor that a call of type `type` requests by its sizes. */
+void thnn_viewRequest(const THNNFunction *function, const THNNState *state, const THNNRequest *request, int type,
+                      THNNTensor *view);
+
 /* True while an observer is set. */
 bool thnn_isObserved(void);
 

@@ -261,12 +261,7 @@ static bool allocateRequested(const Operator *op, const THNNState *state, int ty
       *view = *values[like].tensor;
       view->argument = request->argument;
     } else {
-      view->ndim = request->ndim;
-      view->device = THNN_DEVICE_CPU;
-      view->deviceIndex = 0;
-      view->type = thnn_typeOfArgument(op->function, position, type);
-      memcpy(view->size, request->size, sizeof *view->size * (size_t)request->ndim);
-      allocationSetStrides(view, request->layout == THNN_CHANNELS_LAST && (view->ndim == 4 || view->ndim == 5));
+      thnn_viewRequest(op->function, state, request, type, view);
     }
     made[position] = newTensor(view);
     if (made[position] == NULL) return false;
