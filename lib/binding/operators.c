@@ -92,6 +92,8 @@ static bool viewOfHandle(void *tensor, int argument, THNNTensor *view)
   return true;
 }
 
+/* The binding opens libTHNN at run time, and therefore cannot call THNNTensor_numel and THNNTensor_isDense. */
+
 static int64_t numelOf(const THNNTensor *view)
 {
   int64_t count = 1;

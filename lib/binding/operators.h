@@ -6,7 +6,7 @@
 /* Kernels of operators of torch (torch.library) for tensors on the CPU, registered through libtorch's stable C
    interface. A call of such a kernel needs no Python, unlike a kernel that torch.library registers. */
 
-/* Where the value of an argument of a C function comes from. */
+/* The origin of the value of an argument of a C function. */
 typedef enum THNNSourceKind {
   THNN_SOURCE_NONE,      /* an absent tensor, or a buffer that the function may request */
   THNN_SOURCE_GIVEN,     /* the argument `index` of the operator */

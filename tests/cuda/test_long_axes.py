@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-# Where an index lies outside of the outputs that a thread expects to read its input, the gradient reads all outputs for
-# each input; here that would take days.
+# The gradient expects the readers of an input in a range of outputs. If an index lies outside of that range, it reads
+# all outputs for each input; here that would take days.
 FRACTIONAL_POOLING = """
 import torch
 import thnn

@@ -24,7 +24,7 @@ IN_PYTHON = {"RReLU_updateOutput", "LSTMFused_updateOutput", "GRUFused_updateOut
 
 
 def is_in_c(name: str) -> bool:
-    """Whether the kernel of an operator for the CPU is in C, by torch's table of kernels."""
+    """True if torch's table of kernels has one in C for the operator on the CPU."""
     (line,) = [n for n in torch._C._dispatch_dump(name).splitlines() if n.startswith("CPU:")]
     return "operators.c" in line
 

@@ -27,7 +27,7 @@ from thnn._torch import in_transform
 
 
 class Source(NamedTuple):
-    """Where the value of an argument of a C function comes from; its text is the expression in Python."""
+    """The origin of the value of an argument of a C function; its text is the expression in Python."""
 
     letter: str = "."  # of `results_of`; the value is the tensor that determines the new one
     variable: str | None = None  # an argument of the caller

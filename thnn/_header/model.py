@@ -255,7 +255,7 @@ class Module:
 
     @property
     def is_criterion(self) -> bool:
-        """Whether the output is a loss; gradInput is then multiplied by the gradient by the loss."""
+        """True if the output is a loss; gradInput is then multiplied by the gradient by the loss."""
         forward, grad_input = self.forward, self.grad_input
         if self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target"))):
             return True
