@@ -47,9 +47,8 @@ class OperatorCall(NamedTuple):
     returns_indices: bool
     output_count: int
     result_count: int
-    updated: tuple[
-        tuple[int, int], ...
-    ]  # of each running statistic: position of the argument and of the result
+    # Of each running statistic: positions of the argument and of the result.
+    updated: tuple[tuple[int, int], ...]
     is_overridden: bool = False  # a subclass with a forward or backward of its own
 
 
