@@ -528,9 +528,17 @@ int thnn_typeOfArgument(const THNNFunction *function, int position, int type)
                           : THNN_TYPE_INTEGER;
 }
 
+bool thnn_leavesZeros(THNNState *state, const THNNTensor *view)
+{
+  if (state->device != THNN_DEVICE_CPU || state->zeroCount == THNN_MAX_ZEROS) return false;
+  state->zeros[state->zeroCount++] = view;
+  return true;
+}
+
 /* Allocates the results that are new tensors like an argument, and replaces the views of these arguments by the views
    of the results. */
-static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, PyObject **made)
+static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, PyObject **made,
+                         THNNState *state)
 {
   for (int i = 0; i < bound->function->argumentCount; i++) {
     const char letter = bound->results[i];
@@ -547,7 +555,9 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
       allocationSetStrides(view, false);
       made[i] = allocationNew(view);
     } else {
-      made[i] = allocationLike(PyTuple_GetItem(arguments, i), view, letter == THNN_RESULT_ZEROS);
+      const bool isZero =
+          letter == THNN_RESULT_ZEROS && (onDevice(bound, state) != NULL || !thnn_leavesZeros(state, view));
+      made[i] = allocationLike(PyTuple_GetItem(arguments, i), view, isZero);
     }
     if (made[i] == NULL) return false;
   }
@@ -599,6 +609,7 @@ void thnn_beginCall(THNNState *state, const THNNFunction *function)
   state->gradientFactor = NULL;
   state->status = THNN_OK;
   state->requestCount = 0;
+  state->zeroCount = 0;
   state->allocate = allocateTemporary;
   state->allocations = NULL;
   state->message[0] = 0;
@@ -629,7 +640,7 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
     state.status = THNN_RUNTIME_ERROR;
     snprintf(state.message, sizeof state.message, "%s: torch does not tell its current stream on cuda:%d",
              function->name, (int)state.deviceIndex);
-  } else if (bound->results != NULL && !(arePlain && allocateLike(bound, arguments, values, made))) {
+  } else if (bound->results != NULL && !(arePlain && allocateLike(bound, arguments, values, made, &state))) {
     state.status = THNN_ALLOCATE;
   } else {
     do {
@@ -639,6 +650,12 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
     } while (state.status == THNN_RESIZE && bound->results != NULL &&
              allocateRequests(bound, arguments, &state, type, values, made));
     freeTemporaries(&state);
+    if (state.status == THNN_OK && !state.meta && state.zeroCount > 0) {
+      state.status = THNN_RUNTIME_ERROR;
+      snprintf(state.message, sizeof state.message,
+               "%s: the kernel adds to new gradients without THNN_RETURN_IF_META, which sets them to 0",
+               function->name);
+    }
   }
   if (state.status == THNN_OK) return NULL;
   /* A copy that the caller owns, because Python code that runs before the caller reads it (a signal handler, a dispatch

@@ -84,6 +84,10 @@ bool thnn_viewOf(PyObject *object, THNNTensor *view);
 /* Sets the members of a state that is not a meta call. */
 void thnn_beginCall(THNNState *state, const THNNFunction *function);
 
+/* Leaves it to the CPU's function to set a new tensor to 0, in parallel and without the GIL, or to overwrite it; false
+   if the caller has to. `view` becomes the view of the tensor before the function is called. */
+bool thnn_leavesZeros(THNNState *state, const THNNTensor *view);
+
 /* The element type of the tensors of a call, or -1 if types or devices differ or no tensor tells the type. A function
    without letter R has type float if its tensors of letter M are float or absent. Views of meta tensors have the CPU as
    their device. */

@@ -134,14 +134,11 @@ static void *cloneOf(void *tensor, THNNTensor *view)
   return NULL;
 }
 
-/* A tensor as torch.empty_like or torch.zeros_like makes it. A copy has the strides that torch chooses for a tensor with
-   gaps or overlaps. */
-static void *newLike(void *tensor, THNNTensor *view, bool isZero)
+/* A tensor as torch.empty_like makes it. A copy has the strides that torch chooses for a tensor with gaps or
+   overlaps. */
+static void *newLike(void *tensor, THNNTensor *view)
 {
-  void *made = isDense(view) ? newTensor(view) : cloneOf(tensor, view);
-  const int64_t bytes = numelOf(view) * allocationElementSize(view->type);
-  if (made != NULL && isZero && bytes > 0) memset(view->data, 0, (size_t)bytes);
-  return made;
+  return isDense(view) ? newTensor(view) : cloneOf(tensor, view);
 }
 
 /* --- calls in C ---------------------------------------------------------------------------------------------- */
@@ -229,7 +226,8 @@ static void multiply(THNNTensor *view, const THNNTensor *factor)
     for (int64_t i = 0; i < count; i++) ((double *)view->data)[i] *= *(const double *)factor->data;
 }
 
-static bool allocateSources(const Operator *op, const StableValue *stack, const THNNValue *values, void **made)
+static bool allocateSources(const Operator *op, const StableValue *stack, const THNNValue *values, void **made,
+                            THNNState *state)
 {
   for (int i = 0; i < op->function->argumentCount; i++) {
     const THNNSource *source = &op->sources[i];
@@ -243,7 +241,8 @@ static bool allocateSources(const Operator *op, const StableValue *stack, const 
     } else if (source->kind == THNN_SOURCE_CLONE) {
       made[i] = cloneOf(tensor, view);
     } else {
-      made[i] = newLike(tensor, view, source->kind == THNN_SOURCE_ZEROS);
+      if (source->kind == THNN_SOURCE_ZEROS && !thnn_leavesZeros(state, view)) return false;
+      made[i] = newLike(tensor, view);
     }
     if (made[i] == NULL) return false;
   }
@@ -315,7 +314,7 @@ static bool computeInC(const Operator *op, const StableValue *stack, void **resu
   uint32_t ignored;
   /* torch sets a thread's number of OpenMP threads when that thread first asks for the number. */
   if (!hasNumThreads) hasNumThreads = torch.numThreads(&ignored) == 0;
-  bool done = allocateSources(op, stack, values, made);
+  bool done = allocateSources(op, stack, values, made, &state);
   if (done) {
     do function->call[type](&state, values);
     while (state.status == THNN_RESIZE && allocateRequested(op, &state, type, values, made));

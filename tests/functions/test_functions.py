@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +19,9 @@ import thnn
 from thnn._functions.base import FunctionBase
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import HeaderError, group_modules, parse_header, parse_header_text
+from thnn.testing.case_runner import CaseRunner, bits, outputs_of
+from thnn.testing.cases import cases
+from thnn.testing.cases.model import Case
 
 COMMON_MODULES = {
     "BatchNormalization", "SpatialConvolutionMM", "SpatialMaxPooling", "SpatialAveragePooling", "Linear", "Threshold",
@@ -567,3 +572,55 @@ def test_signatures() -> None:
         thnn.TanhFunction(1)
     with pytest.raises(TypeError, match="did you mean inplace"):
         thnn.ThresholdFunction(0, 0, inplac=True)
+
+
+@contextlib.contextmanager
+def uninitialised_is_nan() -> Iterator[None]:
+    """torch fills new tensors of torch.empty with NaN."""
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert torch.empty(3).isnan().all()
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def accumulates(case: Case) -> bool:
+    runner = CaseRunner(case, case.samples[0], torch.float32)
+    return runner.has_class and any(f.tensors("gradParameter") for f in runner.functions)
+
+
+@pytest.mark.parametrize("case", [c for c in cases().values() if accumulates(c)], ids=lambda c: c.module)
+def test_new_gradients_of_parameters_begin_as_zeros(case: Case) -> None:
+    """The backward adds to them, or overwrites them: nothing of the memory that they get is in the result."""
+    for sample in case.samples:
+        runner = CaseRunner(case, sample, torch.float32)
+        leaves = runner.leaves()
+        outputs = [t for t in outputs_of(runner.apply(leaves)) if t.requires_grad]
+        if not outputs:
+            continue
+        factors, tensors = list(map(torch.ones_like, outputs)), list(leaves.values())
+        expected = torch.autograd.grad(outputs, tensors, factors, retain_graph=True)
+        with uninitialised_is_nan():
+            found = torch.autograd.grad(outputs, tensors, factors)
+        for name, one, other in zip(leaves, found, expected):
+            assert bits(one).equal(bits(other)), (sample.name, name)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 8, 9, 300])
+def test_a_new_gradient_of_a_linear_weight_is_overwritten(rows: int) -> None:
+    x, w = leaf(rows, 37, dtype=torch.float32), leaf(50, 37, dtype=torch.float32)
+    g = leaf(rows, 50, dtype=torch.float32).detach()
+    output = thnn.LinearFunction.apply(x, w, None)
+    with uninitialised_is_nan():
+        (new,) = torch.autograd.grad(output, w, g)
+        by_operator = torch.func.vjp(lambda w: thnn.LinearFunction.apply(x.detach(), w, None), w.detach())[1](
+            g
+        )[0]
+    given = torch.zeros(50, 37)
+    backend = thnn.type2backend["torch.FloatTensor"]
+    backend.Linear_accGradParameters(
+        backend.library_state, x.detach(), g, None, w.detach(), None, given, None, None, 1.0
+    )
+    assert bits(new).equal(bits(given + 0))
+    assert bits(by_operator).equal(bits(given + 0))

@@ -197,6 +197,17 @@ void THNN_(Product_accGradParameters)(THNNState *state, THTensor *input, THTenso
 }
 """
 
+def test_a_kernel_that_adds_to_gradients_clears_them_first(write: Write) -> None:
+    kernel = PRODUCT_KERNEL.replace(
+        "accreal scale)\n{\n  THNN_RETURN_IF_META(state);", "accreal scale)\n{\n  if (state->meta) return;"
+    )
+    assert kernel != PRODUCT_KERNEL
+    loaded = thnn.load(write(PRODUCT_HEADER, kernel, "Product"))
+    x, w = torch.ones(3), torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Product_accGradParameters: .* THNN_RETURN_IF_META"):
+        torch.autograd.grad(loaded.ProductFunction.apply(x, w).sum(), w)
+
+
 SHIFT_HEADER = """
 TH_API void THNN_(Shift_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                       THTensor *offset); // [INPUT]

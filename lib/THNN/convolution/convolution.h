@@ -48,6 +48,10 @@ void THNN_(convolutionGradInput)(const Convolution *geometry, ConvolutionView gr
 void THNN_(convolutionGradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
                                   ConvolutionView gradWeight, real scale);
 
+/* gradWeight = the gradient of weight, for a kernel of one element and one group. */
+void THNN_(convolutionNewGradWeight)(const Convolution *geometry, ConvolutionView input,
+                                     ConvolutionView gradOutput, ConvolutionView gradWeight);
+
 /* gradBias += scale * gradOutput summed over batch and positions. Reads batch, groups, outputChannels and the output
    sizes of the geometry. */
 void THNN_(convolutionGradBias)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView gradBias,

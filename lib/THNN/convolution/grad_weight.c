@@ -16,7 +16,7 @@ static bool hasFewSamples(const Correlation *c)
 }
 
 /* Computes gradWeight without packing: for each of its vectors, a sum over samples. */
-static void addFewSamples(const Correlation *c, real scale, int64_t work)
+static void multiplyFewSamples(const Correlation *c, bool accumulate, real scale, int64_t work)
 {
   const CorrelationAxis *axis = c->axis + 3;
   THNN_PARALLEL_FOR(o, c->groups * c->outChannels, work) {
@@ -28,14 +28,14 @@ static void addFewSamples(const Correlation *c, real scale, int64_t work)
       vreal sum = {0};
       for (int64_t q = 0; q < axis->targetSize; q++)
         sum += gradient[q * axis->targetStride] * v_load_n(source + q * axis->sourceStride + i, n);
-      v_store_n(weight + i, v_load_n(weight + i, n) + scale * sum, n);
+      v_store_n(weight + i, accumulate ? v_load_n(weight + i, n) + scale * sum : sum, n);
     }
   }
 }
 
 /* gradWeight of a pointwise convolution as a matrix product: output channels times input channels, summed over
    positions. */
-static void multiplyPointwise(const Correlation *c, real scale)
+static void multiplyPointwise(const Correlation *c, bool accumulate, real scale)
 {
   Gemm p = {.a = {.data = c->target,
                   .size = {1, 1, 1, c->outChannels},
@@ -50,7 +50,7 @@ static void multiplyPointwise(const Correlation *c, real scale)
             .groups = c->groups,
             .c = c->weight,
             .cGroupStride = c->weightGroupStride,
-            .accumulate = true,
+            .accumulate = accumulate,
             .scale = scale};
   for (int d = 0; d < 4; d++) {
     p.kSize[d] = c->axis[d].targetSize;
@@ -60,14 +60,20 @@ static void multiplyPointwise(const Correlation *c, real scale)
   THNN_(gemm)(&p);
 }
 
+/* The multiply-adds in units of 16, rounded up. */
+static int64_t workOf(const Correlation *c)
+{
+  double products = (double)c->groups * (double)c->outChannels * (double)c->inChannels;
+  for (int d = 0; d < 4; d++) products *= (double)c->axis[d].targetSize * (double)c->axis[d].kernel;
+  return (int64_t)ceil(MIN(products / 16, 1e15));
+}
+
 void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
                                   ConvolutionView gradWeight, real scale)
 {
   GradWeightPlan p = {.c = THNN_(correlationForward)(g, input, gradWeight, gradOutput)};
-  double products = (double)p.c.groups * (double)p.c.outChannels * (double)p.c.inChannels;
-  for (int d = 0; d < 4; d++) products *= (double)p.c.axis[d].targetSize * (double)p.c.axis[d].kernel;
-  if (products == 0) return;
-  const int64_t work = (int64_t)MIN(products / 16, 1e15);
+  const int64_t work = workOf(&p.c);
+  if (work == 0) return;
   if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, scale);
   if (p.c.groups > 1 && p.c.outChannels <= DIRECT_GROUP_CHANNELS) THNN_(correlationLengthenRows)(&p.c);
   const bool irregular = correlationIsIrregular(&p.c);
@@ -76,8 +82,8 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
     return THNN_(directGradWeight)(&p.c, scale);
   }
   if (correlationIsPointwise(&p.c)) {
-    if (hasFewSamples(&p.c)) addFewSamples(&p.c, scale, work);
-    else multiplyPointwise(&p.c, scale);
+    if (hasFewSamples(&p.c)) multiplyFewSamples(&p.c, true, scale, work);
+    else multiplyPointwise(&p.c, true, scale);
     return;
   }
   if (THNN_(winogradGradWeight)(&p.c, scale)) return;
@@ -88,4 +94,12 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   THNN_(gradWeightPlan)(&p, threads);
   const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
   THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, scale);
+}
+
+void THNN_(convolutionNewGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
+                                     ConvolutionView gradWeight)
+{
+  const Correlation c = THNN_(correlationForward)(g, input, gradWeight, gradOutput);
+  if (hasFewSamples(&c)) multiplyFewSamples(&c, false, 1, workOf(&c));
+  else multiplyPointwise(&c, false, 1);
 }

@@ -134,6 +134,14 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
     }
 }
 
+void THNN_(convolutionNewGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
+                                     ConvolutionView gradWeight)
+{
+  const Sizes s = sizesOf(g);
+  FOR_INDEX(k, s.filter) { *element(gradWeight, 0, k) = 0; }
+  THNN_(convolutionGradWeight)(g, input, gradOutput, gradWeight, 1);
+}
+
 void THNN_(convolutionGradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,
                                 real scale)
 {

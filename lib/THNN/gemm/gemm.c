@@ -1,6 +1,7 @@
 #include "gemm/gemm.h"
 #include "gemm/microkernel.h"
 #include "gemm/transpose.h"
+#include "runtime/streaming.h"
 
 /* Blocking, so that every operand stays in a cache while it is reused:
 
@@ -101,6 +102,7 @@ static int64_t firstRow(int64_t tile, int64_t rows) { return tile * rows / ceilD
 typedef struct Block {
   real *sums;
   int64_t firstTile, tiles, firstColumn, endColumn;
+  bool streams; /* c is written by non-temporal stores */
 } Block;
 
 /* Stores micro-tile number `tile` of every panel of a block. If the columns of c are contiguous, each row is stored
@@ -124,6 +126,10 @@ static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
           vreal x = v_load(from + r * width + v);
           const int m = MIN(VL, n - v);
           if (p->accumulate) x = v_load_n(to + column + v, m) + p->scale * x;
+          if (s->streams && m == VL && (uintptr_t)(to + column + v) % VBYTES == 0) {
+            v_stream(to + column + v, x);
+            continue;
+          }
           __builtin_prefetch(after + column + v, 1);
           if (m == VL) v_store(to + column + v, x);
           else v_store_n(to + column + v, x, m);
@@ -237,7 +243,13 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   real *packedA = thnn_scratch(
       sizeof(real) * (size_t)(tiles * TILE_A + GEMM_NR * GEMM_KC + (1 + tiles * panels) * MICROTILE_REALS));
   real *packedB = packedA + tiles * TILE_A, *initial = packedB + GEMM_NR * GEMM_KC;
-  const Block block = {initial + MICROTILE_REALS, firstTile, tiles, firstColumn, endColumn};
+  const int64_t bytes = allRows * elementCount(p->b.size) * p->groups * (int64_t)sizeof(real);
+  const Block block = {.sums = initial + MICROTILE_REALS,
+                       .firstTile = firstTile,
+                       .tiles = tiles,
+                       .firstColumn = firstColumn,
+                       .endColumn = endColumn,
+                       .streams = !p->accumulate && thnn_exceedsLastLevelCache(bytes)};
   const bool inPlace = readsAInPlace(p, panels), inPlaceB = readsBInPlace(p, tiles);
   int32_t offset[GEMM_KC];
   for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;

@@ -104,6 +104,7 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
 #define THNN_RETURN_IF_META(state)                           \
   do {                                                       \
     if ((state)->meta || (state)->status != THNN_OK) return; \
+    if ((state)->zeroCount > 0) THNN_fillZeros(state);       \
   } while (0)
 
 #endif

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "runtime/integer.h"
+#include "runtime/parallel.h"
+
+/* Bytes that one task of THNN_fillZeros sets to 0. */
+#define ZERO_CHUNK ((int64_t)1 << 20)
 
 void THNNTensor_init(THNNTensor *tensor, THNNType type, void *data, int ndim, const int64_t *size)
 {
@@ -219,6 +223,30 @@ void THNNState_begin(THNNState *state, const char *function)
   state->status = THNN_OK;
   state->requestCount = 0;
   state->message[0] = 0;
+}
+
+bool THNN_overwrites(THNNState *state, const THNNTensor *tensor)
+{
+  if (state->meta || state->status != THNN_OK) return false;
+  for (int32_t i = 0; i < state->zeroCount; i++) {
+    if (state->zeros[i] != tensor) continue;
+    state->zeros[i] = state->zeros[--state->zeroCount];
+    return true;
+  }
+  return false;
+}
+
+void THNN_fillZeros(THNNState *state)
+{
+  for (; state->zeroCount > 0; state->zeroCount--) {
+    const THNNTensor *t = state->zeros[state->zeroCount - 1];
+    const int64_t bytes = THNNTensor_numel(t) * (int64_t)elementSize(t->type),
+                  chunks = ceilDivide(bytes, ZERO_CHUNK);
+    THNN_PARALLEL_FOR(i, chunks, bytes) {
+      const int64_t first = i * ZERO_CHUNK;
+      memset((char *)t->data + first, 0, (size_t)MIN(ZERO_CHUNK, bytes - first));
+    }
+  }
 }
 
 void THNN_fail(THNNState *state, THNNStatus status, const char *argument, const char *format, ...)

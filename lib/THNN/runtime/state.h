@@ -32,6 +32,7 @@ typedef struct THNNRequest {
 } THNNRequest;
 
 #define THNN_MAX_REQUESTS 16
+#define THNN_MAX_ZEROS 4
 
 typedef struct THNNState {
   const char *function; /* the name that errors begin with */
@@ -44,6 +45,10 @@ typedef struct THNNState {
   int32_t status; /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
+  /* New gradients of parameters on the CPU, to which the call adds: contiguous, not initialised yet.
+     THNN_RETURN_IF_META sets them to 0, except those that the function overwrites (THNN_overwrites). */
+  int32_t zeroCount;
+  const THNNTensor *zeros[THNN_MAX_ZEROS];
   /* A function of the caller, or NULL: returns temporary memory on the device for the rest of the call, or NULL. The
      CPU's functions do not call it. */
   void *(*allocate)(struct THNNState *state, int64_t bytes);
@@ -70,6 +75,12 @@ const char *THNN_shapeOf(int ndim, const int64_t *size);
 THNNTensor *THNN_resize(THNNState *state, const char *name, THNNTensor *tensor, int ndim, const int64_t *size,
                         THNNLayout layout);
 THNNTensor *THNN_resizeLike(THNNState *state, const char *name, THNNTensor *tensor, const THNNTensor *like);
+
+/* True if the tensor is a new gradient, which begins as 0; the function then writes all of it instead of adding to it.
+   To be called above THNN_RETURN_IF_META. */
+bool THNN_overwrites(THNNState *state, const THNNTensor *tensor);
+/* Sets the other new gradients to 0. */
+void THNN_fillZeros(THNNState *state);
 
 /* True if an output shares elements with another tensor; with `sameViewAllowed`, false if the two are the same view. */
 bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameViewAllowed);
