@@ -73,7 +73,7 @@ cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernel
 
 # The CUDA kernels compiled for the CPU. ORDER is that of the threads and blocks: forward, reverse, or the seed of random
 # orders (lib/THCUNN/emulation/cuda.h). SANITIZE=address runs the table of cases alone, under AddressSanitizer and
-# UndefinedBehaviorSanitizer; --dist=load, since pytest-xdist replaces a worker that has ended in no other mode.
+# UndefinedBehaviorSanitizer, with --dist=load: with loadgroup, pytest-xdist hangs where a worker has ended.
 ORDER ?= forward
 SANITIZE ?=
 emulate: $(LIBRARY) ## test the CUDA kernels on the CPU, threads in ORDER

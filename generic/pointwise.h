@@ -171,7 +171,8 @@ static THNNTensor *const weights __attribute__((unused)) = NULL;
 #define TH_CONSTANT_WEIGHTS
 #define TH_CONSTANT_BUFFER(name)
 
-/* True unless an inner declaration of the macros would hide a scalar of this name, or the scalar a default above. */
+/* True unless an inner declaration of the macros would hide a scalar of this name, or a scalar of this
+   name would hide a default above. */
 #define TH_IS_FREE(name)                                                                                        \
   (TH_DIFFERS(name, "x") && TH_DIFFERS(name, "y") && TH_DIFFERS(name, "g") && TH_DIFFERS(name, "t") &&          \
    TH_DIFFERS(name, "w") && TH_DIFFERS(name, "norm") && TH_DIFFERS(name, "loss") &&                             \

@@ -123,7 +123,7 @@ template <UnitKind K> struct SlopeGradient {
 #pragma unroll
     for (int e = 0; e < U::size; e++) {
       const real value = x.get(e);
-      unit.sum[U::setOf(e)] += value > 0 ? (real)0 : value * g.get(e);
+      unit.sum[U::setOf(e)] += value >= 0 ? (real)0 : value * g.get(e);
     }
     partial = merge(partial, unit);
   }

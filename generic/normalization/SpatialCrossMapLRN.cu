@@ -12,6 +12,9 @@ static const int64_t CHANNELS_PER_THREAD = 16;
 
 enum { BATCH, CHANNEL, ROW, COLUMN };
 
+namespace
+{
+
 struct Image {
   Element *data;
   int64_t stride[4];
@@ -47,6 +50,8 @@ struct Normalization {
     return upper < channels - 1 - c ? c + upper + 1 : channels;
   }
 };
+
+} // namespace
 
 /* The scale of channel c of a position. */
 __device__ static inline real scaleOf(const Normalization &l, const Image &x, Element *position, int64_t c)

@@ -24,7 +24,7 @@ typedef struct PoolingWindow {
   bool ceilMode;
   PoolingIndex index; /* of a maximum */
   bool countPadding;  /* of an average */
-  bool kernelInInput; /* the kernel may not exceed the input without padding */
+  bool kernelInInput; /* the kernel may not exceed the unpadded input */
 } PoolingWindow;
 
 void THNN_(maxPoolingUpdateOutput)(THNNState *state, const PoolingWindow *window, THTensor *input,

@@ -28,7 +28,7 @@ struct Samples {
   const int64_t *end;
   int64_t stride, count, entries;
 
-  /* Bad running sums are reported by checkSizes; here they give an empty or shorter sample. */
+  /* Bad running sums are reported by checkSizes; here they give a wrong range within the entries. */
   __device__ int64_t begin(int64_t sample) const
   {
     if (sample == 0) return 0;

@@ -14,7 +14,7 @@ struct Bags {
   int64_t entries, bags, rows, padding, offsetStride, inputStride[2];
   thcunn::Divisor perBag; /* entries per row of input */
 
-  /* Bad offsets are reported by checkOffsets; here they give an empty or shorter bag. */
+  /* Bad offsets are reported by checkOffsets; here they give a wrong range within the entries. */
   __device__ int64_t begin(int64_t bag) const
   {
     if (bag == bags) return entries;

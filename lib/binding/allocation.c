@@ -84,7 +84,7 @@ int64_t allocationElementSize(int type)
   return sizes[type];
 }
 
-/* The bytes of a dense tensor; SMALL_BYTES + 1 for every larger tensor. */
+/* The bytes of a dense tensor, or SMALL_BYTES + 1 if they are more than SMALL_BYTES. */
 static int64_t bytesOf(const THNNTensor *view)
 {
   int64_t bytes = allocationElementSize(view->type);

@@ -23,7 +23,7 @@ typedef enum THNNSourceKind {
 typedef struct THNNSource {
   int32_t kind; /* THNNSourceKind */
   int32_t index, dimension,
-      flag; /* index, flag: numbers of arguments of the operator; flag is a bool, -1 for none */
+      flag; /* index, flag: numbers of arguments of the operator; argument `flag` is a bool, -1 for none */
   double number;
 } THNNSource;
 
@@ -33,8 +33,8 @@ typedef struct THNNSource {
    argument, a tensor of one element: 0 nothing, 1 the function, 2 this kernel, after the function.
 
    `fallback`, the id of a Python function with the same arguments and results, computes the calls that C does not: those
-   with an error, with a gradient factor that is not finite, or with a result like a tensor that is empty or has gaps,
-   and, while an observer is set (binding.h), all. False if there are too many operators, or without
+   with an error, with scale 1 and a gradient factor that is not finite, or with a result that the function requests like
+   a tensor that is empty or has gaps, and, while an observer is set (binding.h), all. False if there are too many operators, or without
    thnn_connectOperators(). */
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
                            const THNNSource *sources, const int32_t *results, int resultCount, int scale,

@@ -399,3 +399,12 @@ def test_projections() -> None:
     layer.__class__ = thnn.nn.LSTM
     with pytest.raises(ValueError, match="LSTM: proj_size: expected 0"):
         layer(torch.ones(1, 2))
+
+
+@pytest.mark.parametrize("old", [{"size_average": False}, {"size_average": True}, {"reduce": True}])
+def test_batchmean_divides_in_the_old_form_too(old: dict[str, bool]) -> None:
+    input, target = torch.rand(3, 4).log(), torch.rand(3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = nn.functional.kl_div(input, target, reduction="batchmean", **old)
+        torch.testing.assert_close(thnn.nn.functional.kl_div(input, target, reduction="batchmean", **old), expected)

@@ -34,8 +34,8 @@ Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 def relu_backward(part: Part, output: Tensor | None = None) -> Part:
     """The part with the gradient by the input of relu: 0 where that input is at most 0, otherwise gradOutput.
 
-    The mask is a constant, since the second derivative of relu is 0. `output` is that of the normalization, which is
-    the input of relu; None: it is recomputed.
+    The mask is a constant, since the second derivative of relu is 0. `output` is the input of relu or its output, which
+    are <= 0 at the same elements; None: the input is recomputed.
     """
     with torch.no_grad():
         _, input, weight, bias, mean, inverse = part

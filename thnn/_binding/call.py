@@ -128,7 +128,7 @@ def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Call
     With `scaled`, the tuple ends with the gradient of a loss, a tensor of one element, by which the result is
     multiplied. Raises the errors of `invoke`.
     """
-    library_scales = scaled and bound.library is THNN  # other libraries may not read the factor
+    library_scales = scaled and bound.library is THNN  # a kernel of another library need not read the factor
     positions = [i for i, letter in enumerate(letters) if letter != "."]
     # New tensors that are float32 even if the tensors that determine them are not.
     widened = [i for i in positions if letters[i] in "es" and bound.function.after_state[i].is_mixed]

@@ -257,7 +257,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('bool', 'train', 'scalar', default=False, doc='random slopes'),
         A('bool', 'inplace', 'scalar', default=False, doc='write the result into input'),
         A('THGenerator*', 'generator', 'generator', doc='random numbers'),
-    ), 'RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2 or, if train, a\nrandom number for each element, uniform in [lower, upper). Any shape.\n\nThe slopes depend on the generator, which gives one number per call, and on the index of the element, but neither\non strides nor on threads.\nErrors: ValueError if lower > upper or either is not finite. Source: Xu, Wang, Chen and Li 2015.', 'activation'),
+    ), 'RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2 or, if train, a\nrandom number for each element, uniform between lower and upper. Any shape.\n\nThe slopes depend on the generator, which gives one number per call, and on the index of the element, but neither\non strides nor on threads.\nErrors: ValueError if lower > upper or either is not finite. Source: Xu, Wang, Chen and Li 2015.', 'activation'),
     F('RReLU_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

@@ -17,7 +17,7 @@ def find_programs(name: str) -> Iterator[str]:
     """The paths of a program in CUDA_HOME, on PATH, in /usr/local/cuda, and in NVIDIA's Python packages."""
     home = os.environ.get("CUDA_HOME")
     for folder in (f"{home}/bin" if home else "", None, "/usr/local/cuda/bin"):
-        found = shutil.which(name, path=folder)  # None in the folder ""
+        found = shutil.which(name, path=folder)  # path="" finds nothing, path=None searches PATH
         if found:
             yield found
     for packages in site.getsitepackages():

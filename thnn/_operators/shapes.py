@@ -209,8 +209,8 @@ def _fitted(bound: BoundFunction, template: Sequence[Any], hints: tuple[int, ...
 def _groups(
     bound: BoundFunction, template: Sequence[Any], hints: tuple[int, ...]
 ) -> tuple[list[tuple[int, ...]], list[_Line], tuple[int, ...]]:
-    """Groups of sizes that the kernel requires to be equal (mostly of one size), calls in which the sizes of each group
-    grow by 0, 1, 2, ..., and the sizes that may not change."""
+    """Groups of sizes that the kernel requires to be equal (most groups have one member), calls in which the sizes of
+    each group grow by 0, 1, 2, ..., and the sizes that may not change."""
     groups: list[tuple[int, ...]] = []
     lines: list[_Line] = []
     fixed: list[int] = []

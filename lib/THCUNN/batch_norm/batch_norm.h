@@ -4,8 +4,8 @@
 #include "batch_norm/channels.h"
 
 /* The stages of batch normalization. Each reads its tensors once, and the fused forward and backward are two stages: they
-   read their inputs twice and write once. Means and sums of squares are merged by Chan, Golub and LeVeque's formula,
-   starting with the elements of a unit, in `real`. */
+   read their inputs twice and write once. Mean and centred sum of squares are computed per unit, and merged by Chan, Golub
+   and LeVeque's formula, in `real`. */
 
 namespace THNN_(batchNorm)
 {

@@ -8,8 +8,8 @@
      PACKED_CHANNELS     a pack of adjacent channels at one position: NHWC, (N, C)
      SINGLE              one element: all other layouts
 
-   Units lie in rows, which have one set of coefficients: a row is a channel or a pack of channels, and its terms are the
-   positions or packs of positions. */
+   Units lie in rows: a row is a channel or a pack of channels, and its terms are the positions or packs of positions.
+   All units of a row have the same coefficients. */
 
 #include "runtime/kernel.h"
 #include "runtime/loops.h"

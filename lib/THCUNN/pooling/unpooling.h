@@ -9,8 +9,8 @@ namespace pooling
 {
 
 /* Several indices may name one element of a plane, and the last of them in row order counts. A block computes a range of
-   the positions of some channels: it finds the largest number of a pooled element that names each of its elements, by
-   integer atomics in shared memory, and then writes the elements. So each block reads the indices of its planes, which
+   the positions of some channels: for each of its elements it finds the largest number of a pooled element whose index
+   names it, by integer atomics in shared memory, and then writes the elements. So each block reads the indices of its planes, which
    the cache holds for the other ranges of a plane. In planes of more than FULL_SCANS ranges, it reads only those chunks
    of the indices whose positions, from the first to the last, overlap its range; all of them where the indices have no
    order. */

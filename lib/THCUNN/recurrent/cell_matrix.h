@@ -27,8 +27,8 @@ template <class T> struct CellMatrix {
   }
 };
 
-/* A tensor (N, columns) or (columns), or a bias (columns) or (1, columns), which is the same in every row; NULL for an
-   absent one. `columns` is H. */
+/* A tensor (N, B * H) or (B * H), or a bias (B * H) or (1, B * H), which is the same in every row, of B blocks of
+   H = `columns` columns; NULL for an absent one. */
 template <class T> CellMatrix<T> cellMatrix(const THNNTensor *t, int64_t columns)
 {
   CellMatrix<T> m = {NULL, 0, 0, 0};

@@ -73,8 +73,8 @@ template <class Number> struct Positions {
   AxisPositions<Number> at[RESAMPLING_AXES];
 };
 
-/* The first output whose first input or, if `last`, whose last input (of a linear interpolation the next one) has an
-   index of at least `input`. */
+/* The first output whose first input or, if `last`, whose last input (the one after the first where the fraction is
+   not 0) has an index of at least `input`. */
 __device__ static inline int64_t firstOutput(const ResampleAxis *axis, int64_t input, bool last)
 {
   int64_t low = 0, high = axis->output;

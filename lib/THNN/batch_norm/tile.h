@@ -71,8 +71,9 @@ void THNN_(batchNormTileMoments)(const BatchNorm *b, Tile tile, accreal *mean, a
 void THNN_(batchNormTileGradSums)(const BatchNorm *b, Tile tile, const Coefficients *k, bool relu, accreal *sum,
                                   accreal *dot);
 
-/* Applies the map to the tile. In channels-first layout, if the stages sum over positions, it visits the last runs
-   first: the previous stage read the end of the tile last, so that part is most likely still in the cache. */
+/* Applies the map to the tile. It visits the last positions first in strided layout and, in channels-first layout, if
+   the stages sum over positions or the runs are longer than SUM_CHUNK: a previous stage has read the end of the tile
+   last, so that part is most likely still in the cache. */
 void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k);
 
 #endif

@@ -23,8 +23,6 @@
 
 #define WINOGRAD_P ((real)0.70710678118654752440)
 #define WINOGRAD_Q ((real)1.41421356237309504880)
-#define WINOGRAD_P3 ((real)0.35355339059327376220) /* p^3 */
-#define WINOGRAD_Q3 ((real)2.82842712474619009760) /* q^3 */
 
 /* m + 2 coordinates to m + 2 components. */
 WINOGRAD_TRANSFORM winogradSource(const int m, const vreal *d, const int stride, vreal *component, const int to)

@@ -21,9 +21,10 @@ typedef enum WindowKind {
 typedef struct Chunk {
   TapTable *taps;
   int64_t first, end; /* results */
-  int64_t skipped;  /* taps of the first result that earlier chunks have added; if not 0, it is the only result */
-  int64_t nextSkip; /* the same for the next chunk */
-  int64_t offset;   /* of the taps of the first result in their list */
+  int64_t
+      skipped; /* taps of the first result that earlier chunks have added; if not 0, the chunk has only this result */
+  int64_t nextSkip;     /* the same for the next chunk */
+  int64_t offset;       /* of the taps of the first result in their list */
   int64_t firstLength;  /* number of taps that this chunk adds to its first result */
   int64_t from, length; /* elements of the row that taps and windows reach */
   bool inside;          /* windows do not reach beyond the row */

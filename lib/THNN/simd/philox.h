@@ -7,8 +7,8 @@
 #include "runtime/kernel.h"
 #include "simd/vector_math.h"
 
-/* The numbers of a group, those of TH_PHILOX_LANES counters: on a CPU, a vector of AVX-512 for each of the four words of
-   a counter. Word w of lane l is number w * TH_PHILOX_LANES + l of the group. */
+/* A group is the random numbers of TH_PHILOX_LANES counters, four words each; on a CPU, word w of all these counters
+   fills an AVX-512 vector. Word w of lane l is number w * TH_PHILOX_LANES + l of the group. */
 #define TH_RANDOM_GROUP 64
 #define TH_PHILOX_LANES (TH_RANDOM_GROUP / 4)
 

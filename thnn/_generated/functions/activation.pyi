@@ -376,7 +376,7 @@ class GatedLinearFunction(FunctionBase):
 
 class RReLUFunction(FunctionBase):
     """RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2 or, if train, a
-    random number for each element, uniform in [lower, upper). Any shape.
+    random number for each element, uniform between lower and upper. Any shape.
 
     The slopes depend on the generator, which gives one number per call, and on the index of the element, but neither
     on strides nor on threads.

@@ -31,6 +31,9 @@ void THNN_(NAME_updateGradInput)(THNNState *state, THTensor *input, THTensor *gr
   THNN_MAP3(dx, gradInput, g, gradOutput, w, &factor, g * w);
 }
 
+namespace
+{ /* without a name, since the file is compiled for several types of Element */
+
 /* The end of a sum over channel c. */
 struct AddTo {
   Element *gradient;
@@ -42,6 +45,8 @@ struct AddTo {
     thcunn::store(gradient + c * stride, thcunn::load(gradient + c * stride) + scale * sum);
   }
 };
+
+} // namespace
 
 void THNN_(NAME_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradWeight,
                                    THTensor *gradBias, accreal scale)

@@ -165,8 +165,8 @@ def kl_div(
 
     `input` has log-probabilities; with log_target so has `target`.
     """
-    batch_mean = reduction == "batchmean" and size_average is None and reduce is None
-    reduction = "sum" if batch_mean else _reduction(reduction, size_average, reduce)
+    batch_mean = reduction == "batchmean"
+    reduction = _reduction("sum" if batch_mean else reduction, size_average, reduce)
     if _by_torch(reduction, target):
         # torch warns about reduction='mean'.
         terms = F.kl_div(input, target, reduction="none", log_target=log_target)

@@ -24,8 +24,8 @@ def _scattered(input: Tensor, positions: Tensor, size: tuple[int, ...]) -> Tenso
     order = torch.arange(flat.shape[-1]).expand_as(flat)
     # The last input at each position; scatter_reduce over indices in row order.
     last = torch.full((*flat.shape[:-1], math.prod(size)), -1).scatter_reduce(-1, flat, order, "amax")
-    counts = last.gather(-1, flat) == order
-    kept = torch.where(counts, source, source - source.detach())
+    is_last = last.gather(-1, flat) == order
+    kept = torch.where(is_last, source, source - source.detach())
     return input.new_zeros(last.shape).scatter_add(-1, flat, kept).reshape(shape)
 
 
