@@ -197,6 +197,7 @@ void THNN_(Product_accGradParameters)(THNNState *state, THTensor *input, THTenso
 }
 """
 
+
 def test_a_kernel_that_adds_to_gradients_clears_them_first(write: Write) -> None:
     kernel = PRODUCT_KERNEL.replace(
         "accreal scale)\n{\n  THNN_RETURN_IF_META(state);", "accreal scale)\n{\n  if (state->meta) return;"
@@ -204,7 +205,7 @@ def test_a_kernel_that_adds_to_gradients_clears_them_first(write: Write) -> None
     assert kernel != PRODUCT_KERNEL
     loaded = thnn.load(write(PRODUCT_HEADER, kernel, "Product"))
     x, w = torch.ones(3), torch.ones(3, requires_grad=True)
-    with pytest.raises(RuntimeError, match="Product_accGradParameters: .* THNN_RETURN_IF_META"):
+    with pytest.raises(RuntimeError, match=r"Product_accGradParameters: .* THNN_RETURN_IF_META"):
         torch.autograd.grad(loaded.ProductFunction.apply(x, w).sum(), w)
 
 

@@ -407,4 +407,6 @@ def test_batchmean_divides_in_the_old_form_too(old: dict[str, bool]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = nn.functional.kl_div(input, target, reduction="batchmean", **old)
-        torch.testing.assert_close(thnn.nn.functional.kl_div(input, target, reduction="batchmean", **old), expected)
+        torch.testing.assert_close(
+            thnn.nn.functional.kl_div(input, target, reduction="batchmean", **old), expected
+        )

@@ -29,7 +29,8 @@ from thnn._torch import in_transform
 class Source(NamedTuple):
     """The origin of the value of an argument of a C function; its text is the expression in Python."""
 
-    letter: str = "."  # of `results_of`; for 'e', 'z' and 's', `variable` is the tensor that determines the new one
+    # Of `results_of`; for 'e', 'z' and 's', `variable` is the tensor that determines the new one.
+    letter: str = "."
     variable: str | None = None  # an argument of the caller
     dimension: int | None = None  # the value is this size of it
     constant: Any = None

@@ -55,7 +55,8 @@ def implement(
             [_entry(a, sources[a.name], positions, a in function.running) for a in function.after_state],
             places,
             len(places),
-            0 if not scaled else 1 if bound.library is THNN else 2,  # a kernel of another library need not read the factor
+            # A kernel of another library need not read the factor.
+            0 if not scaled else 1 if bound.library is THNN else 2,
             id(kernel),
         )
     )

@@ -65,8 +65,9 @@ class Cell(Protocol):
         byGates: States,
     ) -> None:
         """Writes to `results` the gradients by the states before the step, without the part that passes through the
-        product of the hidden state with the weight (an LSTM writes only the gradient by the cell state, since
-        its gradient by the hidden state passes through that product alone), and to `byGates` the gradients by `gates` and by `hidden`, which are one tensor in an LSTM."""
+        product of the hidden state with the weight (an LSTM writes only the gradient by the cell state, since its
+        gradient by the hidden state passes through that product alone), and to `byGates` the gradients by `gates` and
+        by `hidden`, which are one tensor in an LSTM."""
 
 
 class LSTMCell:
