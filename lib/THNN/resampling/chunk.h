@@ -10,6 +10,8 @@
 
 /* Rows that are computed together, so that permutations and weights are loaded once. */
 #define CHUNK_ROWS 2
+/* Rows of the source that are summed in registers. */
+#define WINDOW_ROWS 4
 #define CHUNK_TAPS (3072 / VL)
 
 typedef enum WindowKind {
@@ -28,6 +30,8 @@ typedef struct Chunk {
   int64_t firstLength;  /* number of taps that this chunk adds to its first result */
   int64_t from, length; /* elements of the row that taps and windows reach */
   bool inside;          /* windows do not reach beyond the row */
+  bool joint;           /* the taps of a vector have one window of one vector */
+  int64_t reach;        /* the end of the last of these windows, relative to `from` */
   bool whole;           /* all vectors begin at multiples of VL and have VL lanes */
   bool copies;          /* all results have one tap, of weight 1, in windows of one vector */
   bool pairs;           /* all vectors have two taps in windows of one vector, and every lane has the first tap */
@@ -36,8 +40,9 @@ typedef struct Chunk {
   int lanes[CHUNK_TAPS], begin[CHUNK_TAPS + 1];
   int64_t base[CHUNK_TAPS]; /* the first element of the window of each tap, relative to `from` */
   WindowKind window[CHUNK_TAPS];
-  vlane local[CHUNK_TAPS][VBYTES / sizeof(real)];
-  real weight[CHUNK_TAPS][VBYTES / sizeof(real)]; /* 0 for lanes without this tap */
+  vlane local[CHUNK_TAPS][VBYTES / sizeof(real)] __attribute__((aligned(VBYTES)));
+  real weight[CHUNK_TAPS][VBYTES / sizeof(real)]
+      __attribute__((aligned(VBYTES))); /* 0 for lanes without the tap */
 } Chunk;
 
 static inline int64_t listLength(const Chunk *c, int64_t result)
@@ -84,8 +89,8 @@ static inline void limitLength(Chunk *c, int64_t most)
   c->length = high < 0 ? 1 : high + 1 - low;
 }
 
-/* Tap t of each lane of vector v; `size` is the length of a whole row. */
-static inline void fillTap(Chunk *c, int v, int64_t t, int at, int64_t size)
+/* Tap t of each lane of vector v; `size` is the length of a whole row. Returns the last element of the tap. */
+static inline int64_t fillTap(Chunk *c, int v, int64_t t, int at, int64_t size)
 {
   int64_t index[VBYTES / sizeof(real)], low = INT64_MAX, high = 0;
   const int64_t first = c->first + c->at[v];
@@ -109,13 +114,27 @@ static inline void fillTap(Chunk *c, int v, int64_t t, int at, int64_t size)
     c->pairs &= l >= c->lanes[v] || t > 0 || c->weight[at][l] != 0;
   }
   c->base[at] = low;
+  return high;
+}
+
+/* Gives all taps of vector v, whose last element is `high`, one window of one vector, if it covers them. */
+static inline void joinWindows(Chunk *c, int v, int64_t high)
+{
+  int64_t low = INT64_MAX;
+  for (int k = c->begin[v]; k < c->begin[v + 1]; k++) low = MIN(low, c->base[k]);
+  c->joint &= high - low < VL;
+  for (int k = c->begin[v]; k < c->begin[v + 1] && c->joint; k++) {
+    for (int l = 0; l < VL; l++) c->local[k][l] += (vlane)(c->base[k] - low);
+    c->base[k] = low;
+  }
 }
 
 static inline void fillVectors(Chunk *c, int64_t size)
 {
   int n = 0;
   c->vectors = 0;
-  c->inside = c->copies = c->pairs = true;
+  c->reach = 0;
+  c->inside = c->joint = c->copies = c->pairs = true;
   c->whole = c->first % VL == 0;
   for (int64_t i = c->first; i < c->end; i += VL) {
     const int v = c->vectors;
@@ -142,15 +161,23 @@ static inline void fillVectors(Chunk *c, int64_t size)
     c->begin[v] = n;
     c->copies &= taps == 1;
     c->pairs &= taps == 2;
-    for (int64_t t = 0; t < taps; t++) fillTap(c, v, t, n++, size);
+    int64_t high = 0;
+    for (int64_t t = 0; t < taps; t++) {
+      const int64_t last = fillTap(c, v, t, n++, size);
+      high = MAX(high, last);
+    }
     c->begin[v + 1] = n;
+    joinWindows(c, v, high);
     c->vectors++;
   }
   for (int k = 0; k < n; k++) {
     c->length += MAX(c->from - c->base[k], 0);
     c->from = MIN(c->from, c->base[k]);
   }
-  for (int k = 0; k < n; k++) c->base[k] -= c->from;
+  for (int k = 0; k < n; k++) {
+    c->base[k] -= c->from;
+    c->reach = MAX(c->reach, c->base[k] + VL);
+  }
 }
 
 /* Prepares results from `first` on, the first one without its first `skip` taps. The elements span at most `most`, and
@@ -266,6 +293,42 @@ static __attribute__((noinline)) void gatherVectors(const Chunk *c, int rows, co
   else if (rows == 1) gatherRowsOfVectors(c, 1, source, target, STORE_PLAIN);
   else if (streams) gatherRowsOfVectors(c, CHUNK_ROWS, source, target, STORE_STREAM);
   else gatherRowsOfVectors(c, CHUNK_ROWS, source, target, STORE_PLAIN);
+}
+
+/* --- sums of rows in a window ---------------------------------------------------------------------------------- */
+
+/* True if each vector of results is one permutation, or the sum of two weighted ones, of a window of one vector. */
+static inline bool hasWindows(const Chunk *c) { return c->copies || (c->pairs && c->joint); }
+
+/* One row of results or CHUNK_ROWS rows, each from the weighted sum of `n` rows, which begin at element c->from. `rows`,
+   `n`, `pairs` and `streams` are constant; n is 1 unless `pairs`, and a row that is not summed has the weight 1. */
+static ALWAYS_INLINE void gatherSums(const Chunk *c, int rows, int n, bool pairs, const RowTap (*tap)[WINDOW_ROWS],
+                                     real *to, int64_t step, bool streams)
+{
+  real *const target[CHUNK_ROWS] = {to, to + step};
+  for (int v = 0; v < c->vectors; v++) {
+    const int k = pairs ? 2 * v : v;
+    const int64_t base = c->base[k];
+    const vreal zero = {0}, low = pairs ? v_load(c->weight[k]) : zero,
+                high = pairs ? v_load(c->weight[k + 1]) : zero;
+    const vmask used = v_ne(high, zero);
+    vreal result[CHUNK_ROWS];
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++) {
+      thnn_prefetchAhead(tap[r][n - 1].row + base, VBYTES);
+      if (!pairs) {
+        result[r] = lookupWindow(tap[r][0].row + base, c->local[k], WINDOW_ONE);
+        continue;
+      }
+      vreal sum = v_load(tap[r][0].row + base);
+      if (n > 1) sum *= tap[r][0].weight;
+#pragma GCC unroll 4
+      for (int i = 1; i < n; i++) sum += v_load(tap[r][i].row + base) * tap[r][i].weight;
+      const vreal first = v_lookup(sum, vi_load(c->local[k])) * low;
+      result[r] = v_sel(used, first + v_lookup(sum, vi_load(c->local[k + 1])) * high, first);
+    }
+    storeVectors(rows, target, c->at[v], c->lanes[v], result, streams ? STORE_STREAM : STORE_PLAIN);
+  }
 }
 
 /* --- rows of pixels ------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Forward and backward. Rows of the source are first summed along depth and height; the sums are then gathered along
-   the width. A row that is read alone, with weight 1, is gathered in place. */
+   the width. A row that is read alone, with weight 1, is gathered in place, and the sum of two or four rows stays in
+   registers if each vector of results is gathered from one vector. */
 
 #include "resampling/chunk.h"
 
@@ -13,7 +14,7 @@ typedef struct Resample {
   const Resampling *resampling;
   bool backward;
   ResampleImages x, y; /* source and results */
-  const real *source;
+  const real *source, *sourceEnd;
   real *result;
   TapTable *slices, *rows, *columns; /* NULL if the axis is too long for a table */
   const Chunk *chunk;                /* NULL if the width is more than a chunk */
@@ -44,9 +45,10 @@ typedef struct Task {
   ResampleScratch *scratch;
   const Chunk *chunk;
   ResultStore store;
-  int64_t pending; /* elements before the next row, from a multiple of VBYTES on, that are not stored yet */
-  bool isFirst;    /* no row is computed yet; the pending elements belong to another task */
-  bool inPlace;    /* rows that are read alone, with weight 1, are gathered in place */
+  int64_t pending;        /* elements before the next row, from a multiple of VBYTES on, that are not stored yet */
+  bool isFirst;           /* no row is computed yet; the pending elements belong to another task */
+  bool inPlace;           /* rows that are read alone, with weight 1, are gathered in place */
+  const real *lastWindow; /* where a row may begin whose windows are read in place */
   int64_t lanes, firstLane;
 } Task;
 
@@ -180,6 +182,82 @@ static void gatherRows(Task *t, RowPlace *p, int rows)
   }
 }
 
+/* Sets tap[] to the rows of the source that row h of a plane of results is the sum of, and returns their number: one of
+   weight 1, two or four; otherwise, and if a window reaches beyond the tensor, 0. */
+static ALWAYS_INLINE int rowTaps(const Task *t, const RowTap *slice, int slices, int64_t h, RowTap *tap)
+{
+  const TapTable *rows = t->rows;
+  const Tap *row = rows->tap + rows->start[h];
+  const int count = rows->start[h + 1] - rows->start[h], n = slices * count;
+  const int64_t sh = t->f->x.sh;
+  if (n == 0) return 0;
+  tap[0] = (RowTap){slice->row + row->index * sh, slice->weight * row->weight};
+  if (n == 4 && count == 2) {
+    tap[1] = (RowTap){slice->row + row[1].index * sh, slice->weight * row[1].weight};
+    tap[2] = (RowTap){slice[1].row + row->index * sh, slice[1].weight * row->weight};
+    tap[3] = (RowTap){slice[1].row + row[1].index * sh, slice[1].weight * row[1].weight};
+  } else if (n == 2) {
+    const int i = slices - 1, j = count - 1;
+    tap[1] = (RowTap){slice[i].row + row[j].index * sh, slice[i].weight * row[j].weight};
+  } else if (n != 1 || tap->weight != 1) {
+    return 0;
+  }
+  return tap[n - 1].row <= t->lastWindow ? n : 0;
+}
+
+/* Computes rows of a plane, of which `p` is the first, in registers; at most `most`. Returns their number: the next row
+   is of another kind. `pairs` and `streams` are constant. */
+static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, bool pairs, bool streams, const RowPlace *p,
+                                           int64_t most, real *to, int64_t step)
+{
+  const Resample *f = t->f;
+  const Chunk *chunk = t->chunk;
+  const Tap *list = t->slices->tap + t->slices->start[p->d];
+  const int slices = t->slices->start[p->d + 1] - t->slices->start[p->d];
+  const real *origin = f->source + planeOffset(&f->x, p) + chunk->from;
+  const int64_t end = MIN(f->y.h, p->h + most);
+  RowTap slice[2], tap[CHUNK_ROWS][WINDOW_ROWS];
+  for (int i = 0; i < slices && i < 2; i++) slice[i] = (RowTap){origin + list[i].index * f->x.sd, list[i].weight};
+  int64_t h = p->h;
+  int n;
+  if (slices == 0 || slices > 2) return 0;
+  for (; h < end && (n = rowTaps(t, slice, slices, h, tap[0])) > 0; h++, to += step) {
+    if (!pairs && n > 1) break;
+    const bool both = h + 1 < end && rowTaps(t, slice, slices, h + 1, tap[1]) == n;
+    if (n == 1 && both) gatherSums(chunk, 2, 1, pairs, tap, to, step, streams);
+    else if (n == 1) gatherSums(chunk, 1, 1, pairs, tap, to, step, streams);
+    else if (n == 2 && both) gatherSums(chunk, 2, 2, true, tap, to, step, streams);
+    else if (n == 2) gatherSums(chunk, 1, 2, true, tap, to, step, streams);
+    else if (both) gatherSums(chunk, 2, 4, true, tap, to, step, streams);
+    else gatherSums(chunk, 1, 4, true, tap, to, step, streams);
+    if (both) h++, to += step;
+  }
+  return h - p->h;
+}
+
+/* Computes at most `most` rows of the plane of `p`, and advances `p` behind them. Returns their number, 0 if the first
+   row is not computed in registers. */
+static int64_t gatherPlane(Task *t, RowPlace *p, int64_t most)
+{
+  const Resample *f = t->f;
+  real *to = f->result + rowOffset(&f->y, p) + t->chunk->first * f->y.sw, *target = to;
+  int64_t step = f->y.sh, rows;
+  if (t->store == RESULTS_PENDING) {
+    target = t->scratch->lines[0] + t->pending, step = f->y.w;
+    most = MIN(most, (int64_t)(sizeof t->scratch->lines / sizeof(real) - VL) / step);
+  }
+  const bool pairs = !t->chunk->copies, streams = t->store == RESULTS_STREAMED;
+  if (pairs && streams) rows = gatherPlaneOf(t, true, true, p, most, target, step);
+  else if (pairs) rows = gatherPlaneOf(t, true, false, p, most, target, step);
+  else if (streams) rows = gatherPlaneOf(t, false, true, p, most, target, step);
+  else rows = gatherPlaneOf(t, false, false, p, most, target, step);
+  if (rows == 0) return 0;
+  if (t->store == RESULTS_PENDING) streamPending(t, to, rows * step);
+  p->h += rows - 1;
+  nextRow(&f->y, p);
+  return rows;
+}
+
 static void gatherRowOfPixels(const Task *t, const RowPlace *p)
 {
   const Resample *f = t->f;
@@ -211,7 +289,15 @@ static void computeChunk(Task *t, int64_t first, int64_t end)
   real *to = f->result + first * f->y.w;
   t->pending = t->store == RESULTS_PENDING ? (int64_t)((uintptr_t)to % VBYTES / sizeof(real)) : 0;
   t->isFirst = true;
-  for (int64_t row = first; row < end; row += BATCH_ROWS) gatherRows(t, &p, (int)MIN(BATCH_ROWS, end - row));
+  t->lastWindow = f->sourceEnd - (t->inPlace ? 0 : t->chunk->reach);
+  const bool inRegisters =
+      f->x.sw == 1 && f->slices && f->rows && t->store != RESULTS_MOVED && hasWindows(t->chunk);
+  for (int64_t row = first, rows; row < end; row += rows) {
+    rows = inRegisters ? gatherPlane(t, &p, end - row) : 0;
+    if (rows > 0) continue;
+    rows = MIN(BATCH_ROWS, end - row);
+    gatherRows(t, &p, (int)rows);
+  }
   if (t->store == RESULTS_PENDING && !t->isFirst)
     memcpy(f->result + end * f->y.w - t->pending, t->scratch->lines[0], (size_t)t->pending * sizeof(real));
 }
@@ -277,6 +363,8 @@ static void resample(const Resampling *resampling, bool backward, const THTensor
                 .rows = sharedTable(&rows, &resampling->axis[1], backward),
                 .columns = sharedTable(&columns, &resampling->axis[2], backward)};
   joinLanes(&f.x, &f.y);
+  f.sourceEnd = f.source + 1 + (f.x.n - 1) * f.x.sn + (f.x.c - 1) * f.x.sc + (f.x.d - 1) * f.x.sd +
+                (f.x.h - 1) * f.x.sh + (f.x.w - 1) * f.x.sw;
   f.aligned = isAligned(result, &f.y);
   f.contiguous = THNNTensor_isContiguous(result);
   /* No vector of the result is aligned if its elements are not. */
