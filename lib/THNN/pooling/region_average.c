@@ -298,38 +298,93 @@ static bool sumPlanes(const RegionSums *f)
 
 typedef struct TileBuffers {
   real *x, *y; /* pixels of VL channels */
+  real *sums;  /* for the mean, of the rows of one region; for the gradient, of the columns of each region */
   Region *columns;
-  real *weight[WINDOW_AXES];
+  real *weight; /* of the pixels of x, for the gradient */
 } TileBuffers;
 
 static size_t tileBuffers(void *memory, const RegionSums *f, TileBuffers *b)
 {
+  const int64_t rows = f->x.d * f->x.h, pixels = rows * f->x.w;
   ScratchArena arena = {memory, 0};
-  b->x = arenaTake(&arena, (double)(f->x.d * f->x.h * f->x.w * VL), sizeof(real));
+  b->x = arenaTake(&arena, (double)(pixels * VL), sizeof(real));
   b->y = arenaTake(&arena, (double)(f->y.d * f->y.h * f->y.w * VL), sizeof(real));
+  b->sums = arenaTake(&arena, (double)(f->isGradient ? rows * f->y.w * VL : f->x.w * VL), sizeof(real));
   b->columns = arenaTake(&arena, (double)f->y.w, sizeof(Region));
-  takeWeights(&arena, f, b->weight);
+  b->weight = arenaTake(&arena, f->isGradient ? (double)pixels : 0, sizeof(real));
   return (size_t)arena.bytes;
 }
 
-/* One row of y. */
-static ALWAYS_INLINE void sumTileRow(const RegionSums *f, const TileBuffers *b, Region d, Region h, real *to,
-                                     bool isGradient)
+/* 1 over the divisor of each gradient. */
+static void findPixelWeights(const RegionSums *f, real *weight)
 {
+  for (int64_t k = 0; k < f->x.d; k++)
+    for (int64_t r = 0; r < f->x.h; r++)
+      for (int64_t c = 0; c < f->x.w; c++)
+        *weight++ = 1 / (real)(gradientDivisor(f, 0, k) * gradientDivisor(f, 1, r) * gradientDivisor(f, 2, c));
+}
+
+static ALWAYS_INLINE void addRowVectors(int vectors, const real *from, int64_t size, int64_t h, Region slices,
+                                        Region lines, real *to)
+{
+  vreal total[MAX_VECTORS] = {{0}};
+  for (int64_t k = slices.start; k < slices.end; k++)
+    for (int64_t r = lines.start; r < lines.end; r++) {
+      const real *row = from + (k * h + r) * size;
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) total[v] += v_load(row + v * VL);
+    }
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) v_store(to + v * VL, total[v]);
+}
+
+/* The sum of the rows of a region, each of `pixels` pixels of VL lanes. `h` is the number of rows of a slice. */
+static void addRows(const real *from, int64_t pixels, int64_t h, Region slices, Region lines, real *to)
+{
+  const int64_t size = pixels * VL;
+  int64_t i = 0;
+  for (; i + MAX_VECTORS * VL <= size; i += MAX_VECTORS * VL)
+    addRowVectors(MAX_VECTORS, from + i, size, h, slices, lines, to + i);
+  for (; i < size; i += VL) addRowVectors(1, from + i, size, h, slices, lines, to + i);
+}
+
+/* The sum of the columns of a region in one row. */
+static ALWAYS_INLINE vreal addColumns(const real *row, Region columns)
+{
+  vreal sum = v_load(row + columns.start * VL);
+  for (int64_t c = columns.start + 1; c < columns.end; c++) sum += v_load(row + c * VL);
+  return sum;
+}
+
+/* One row of means: rows are added first. */
+static void meansOfTileRow(const RegionSums *f, const TileBuffers *b, Region d, Region h, real *to)
+{
+  const real rows = (real)((d.end - d.start) * (h.end - h.start));
+  addRows(b->x, f->x.w, f->x.h, d, h, b->sums);
   for (int64_t j = 0; j < f->y.w; j++, to += VL) {
     const Region w = b->columns[j];
-    vreal total = {0};
-    for (int64_t k = d.start; k < d.end; k++)
-      for (int64_t r = h.start; r < h.end; r++) {
-        const real *row = b->x + (k * f->x.h + r) * f->x.w * VL;
-        vreal sum = {0};
-        for (int64_t c = w.start; c < w.end; c++)
-          sum += isGradient ? v_load(row + c * VL) * v_set1(b->weight[2][c]) : v_load(row + c * VL);
-        total += isGradient ? sum * v_set1(b->weight[0][k] * b->weight[1][r]) : sum;
-      }
-    const int64_t size = (d.end - d.start) * (h.end - h.start) * (w.end - w.start);
-    v_store(to, isGradient ? total : total / v_set1((real)size));
+    v_store(to, addColumns(b->sums, w) / v_set1(rows * (real)(w.end - w.start)));
   }
+}
+
+/* The gradients, divided by the sizes of their regions, added along each row; the rows are added later. */
+static void addGradientColumns(const RegionSums *f, const TileBuffers *b)
+{
+  const int64_t rows = f->x.d * f->x.h, pixels = rows * f->x.w;
+  for (int64_t i = 0; i < pixels; i++) v_store(b->x + i * VL, v_load(b->x + i * VL) * b->weight[i]);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < f->y.w; j++)
+      v_store(b->sums + (r * f->y.w + j) * VL, addColumns(b->x + r * f->x.w * VL, b->columns[j]));
+}
+
+/* Prefetches a part of the `bytes` bytes from `tile` on: the planes of the next tile, whose lines are far apart in the
+   order in which transpositions reach them. */
+static inline void prefetchTile(const real *tile, int64_t bytes, int64_t part, int64_t parts, bool write)
+{
+  const char *end = (const char *)tile + bytes * (part + 1) / parts;
+  for (const char *p = (const char *)tile + bytes * part / parts; p < end; p += 64)
+    if (write) __builtin_prefetch(p, 1);
+    else __builtin_prefetch(p);
 }
 
 static bool sumSmallPlanes(const RegionSums *f)
@@ -338,22 +393,30 @@ static bool sumSmallPlanes(const RegionSums *f)
   if (!planesAreSmall(x) || !planesAreSmall(y)) return false;
   TileBuffers sizes;
   const size_t bytes = tileBuffers(NULL, f, &sizes);
+  if (bytes > THNN_SCRATCH_LIMIT) return false;
   const int64_t from = x->d * x->h * x->w, to = y->d * y->h * y->w, groups = ceilDivide(x->c, VL);
   const int64_t perTask = rowsPerTask(VL * MAX(from, to)), tiles = x->n * groups;
+  const int64_t xBytes = x->sc == from ? from * VBYTES : 0, yBytes = y->sc == to ? to * VBYTES : 0;
   THNN_PARALLEL_FOR(task, ceilDivide(tiles, perTask), tiles * VL * MAX(from, to)) {
     TileBuffers b;
     tileBuffers(thnn_scratch(bytes), f, &b);
-    findWeights(f, b.weight);
+    if (f->isGradient) findPixelWeights(f, b.weight);
     for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&f->axis[2], j);
     memset(b.x, 0, sizeof(real) * (size_t)(from * VL)); /* lanes without a channel */
     const int64_t end = MIN(tiles, (task + 1) * perTask);
     for (int64_t tile = task * perTask; tile < end; tile++) {
       const int64_t n = tile / groups, c = tile % groups * VL, channels = MIN(VL, x->c - c);
       THNN_(transpose)(b.x, VL, f->from + n * x->sn + c * x->sc, x->sc, channels, from);
+      const real *nextFrom = f->from + n * x->sn + (c + VL) * x->sc,
+                 *nextTo = f->to + n * y->sn + (c + VL) * y->sc;
+      if (f->isGradient) addGradientColumns(f, &b);
       for (int64_t row = 0; row < y->d * y->h; row++) {
         const Region d = regionAdaptive(&f->axis[0], row / y->h), h = regionAdaptive(&f->axis[1], row % y->h);
-        if (f->isGradient) sumTileRow(f, &b, d, h, b.y + row * y->w * VL, true);
-        else sumTileRow(f, &b, d, h, b.y + row * y->w * VL, false);
+        real *line = b.y + row * y->w * VL;
+        prefetchTile(nextFrom, xBytes, row, y->d * y->h, false);
+        prefetchTile(nextTo, yBytes, row, y->d * y->h, true);
+        if (f->isGradient) addRows(b.sums, y->w, x->h, d, h, line);
+        else meansOfTileRow(f, &b, d, h, line);
       }
       THNN_(transpose)(f->to + n * y->sn + c * y->sc, y->sc, b.y, VL, to, channels);
     }
