@@ -30,8 +30,9 @@ typedef struct Chunk {
   int64_t firstLength;  /* number of taps that this chunk adds to its first result */
   int64_t from, length; /* elements of the row that taps and windows reach */
   bool inside;          /* windows do not reach beyond the row */
+  bool single;          /* windows have one vector */
   bool joint;           /* the taps of a vector have one window of one vector */
-  int64_t reach;        /* the end of the last of these windows, relative to `from` */
+  int64_t reach;        /* the end of the last window of one vector, relative to `from` */
   bool whole;           /* all vectors begin at multiples of VL and have VL lanes */
   bool copies;          /* all results have one tap, of weight 1, in windows of one vector */
   bool pairs;           /* all vectors have two taps in windows of one vector, and every lane has the first tap */
@@ -89,14 +90,31 @@ static inline void limitLength(Chunk *c, int64_t most)
   c->length = high < 0 ? 1 : high + 1 - low;
 }
 
-/* Tap t of each lane of vector v; `size` is the length of a whole row. Returns the last element of the tap. */
-static inline int64_t fillTap(Chunk *c, int v, int64_t t, int at, int64_t size)
+/* In the backward of a padding, the number of taps before the output that is a copy of the input in place. With these
+   outputs in the same tap of a vector, the windows of all taps are narrow. */
+static inline int64_t leadingTaps(const Chunk *c, int64_t result)
+{
+  const int64_t direct = c->taps->axis->before + result;
+  int64_t n = 0;
+  while (n < listLength(c, result) && listOf(c, result)[n].index < direct) n++;
+  return n;
+}
+
+/* Tap t + lead[l] of each lane l of vector v, or tap t if `lead` is NULL; `size` is the length of a whole row. Returns
+   the last element of the tap. */
+static ALWAYS_INLINE int64_t fillTap(Chunk *c, int v, int64_t t, const int64_t *lead, int at, int64_t size)
 {
   int64_t index[VBYTES / sizeof(real)], low = INT64_MAX, high = 0;
   const int64_t first = c->first + c->at[v];
+  bool copies = true, haveFirst = true;
   for (int l = 0; l < c->lanes[v]; l++) {
-    if (t >= listLength(c, first + l)) continue;
-    const Tap tap = listOf(c, first + l)[t];
+    const int64_t i = lead ? t + lead[l] : t;
+    const bool isListed = i >= 0 && i < listLength(c, first + l);
+    haveFirst &= isListed || i > 0;
+    copies &= isListed;
+    if (!isListed) continue;
+    const Tap tap = listOf(c, first + l)[i];
+    copies &= tap.weight == 1;
     index[l] = tap.index;
     c->weight[at][l] = tap.weight;
     low = MIN(low, tap.index), high = MAX(high, tap.index);
@@ -106,13 +124,10 @@ static inline int64_t fillTap(Chunk *c, int v, int64_t t, int at, int64_t size)
   const int64_t width = c->window[at] == WINDOW_SCALAR ? high - low + 1 : c->window[at] * VL;
   if (width <= size) low = MIN(low, size - width);
   else c->inside = false;
-  c->copies &= c->window[at] == WINDOW_ONE;
-  c->pairs &= c->window[at] == WINDOW_ONE;
-  for (int l = 0; l < VL; l++) {
-    c->local[at][l] = c->weight[at][l] != 0 ? (vlane)(index[l] - low) : 0;
-    c->copies &= l >= c->lanes[v] || c->weight[at][l] == 1;
-    c->pairs &= l >= c->lanes[v] || t > 0 || c->weight[at][l] != 0;
-  }
+  c->single &= c->window[at] == WINDOW_ONE;
+  c->copies &= copies && c->window[at] == WINDOW_ONE;
+  c->pairs &= haveFirst && c->window[at] == WINDOW_ONE;
+  for (int l = 0; l < VL; l++) c->local[at][l] = c->weight[at][l] != 0 ? (vlane)(index[l] - low) : 0;
   c->base[at] = low;
   return high;
 }
@@ -124,6 +139,7 @@ static inline void joinWindows(Chunk *c, int v, int64_t high)
   for (int k = c->begin[v]; k < c->begin[v + 1]; k++) low = MIN(low, c->base[k]);
   c->joint &= high - low < VL;
   for (int k = c->begin[v]; k < c->begin[v + 1] && c->joint; k++) {
+    if (c->base[k] == low) continue;
     for (int l = 0; l < VL; l++) c->local[k][l] += (vlane)(c->base[k] - low);
     c->base[k] = low;
   }
@@ -131,21 +147,27 @@ static inline void joinWindows(Chunk *c, int v, int64_t high)
 
 static inline void fillVectors(Chunk *c, int64_t size)
 {
+  const bool isPaddingGradient = c->taps->backward && axisIsPadding(c->taps->axis);
   int n = 0;
   c->vectors = 0;
   c->reach = 0;
-  c->inside = c->joint = c->copies = c->pairs = true;
+  c->inside = c->single = c->joint = c->copies = c->pairs = true;
   c->whole = c->first % VL == 0;
   for (int64_t i = c->first; i < c->end; i += VL) {
     const int v = c->vectors;
-    int64_t taps = 1;
+    int64_t taps = 1, lead[VBYTES / sizeof(real)] = {0}, most = 0;
     c->at[v] = i - c->first;
     c->lanes[v] = (int)MIN(VL, c->end - i);
     if (c->lanes[v] < VL) {
       c->whole = false;
       if (v > 0) c->at[v] = c->end - VL - c->first, c->lanes[v] = VL; /* overlaps the vector before */
     }
-    for (int l = 0; l < c->lanes[v]; l++) taps = MAX(taps, listLength(c, c->first + c->at[v] + l));
+    for (int l = 0; l < c->lanes[v] && isPaddingGradient; l++) {
+      lead[l] = leadingTaps(c, c->first + c->at[v] + l);
+      most = MAX(most, lead[l]);
+    }
+    for (int l = 0; l < c->lanes[v] && isPaddingGradient; l++) lead[l] -= most;
+    for (int l = 0; l < c->lanes[v]; l++) taps = MAX(taps, listLength(c, c->first + c->at[v] + l) - lead[l]);
     if (n + taps > CHUNK_TAPS) {
       if (v > 0) {
         c->end = i;
@@ -153,6 +175,7 @@ static inline void fillVectors(Chunk *c, int64_t size)
       }
       c->lanes[v] = 1;
       c->whole = false;
+      lead[0] = 0;
       taps = MIN(MAX(listLength(c, i), 1), CHUNK_TAPS);
       if (taps < listLength(c, i)) cutList(c, taps);
       else c->end = i + 1;
@@ -163,7 +186,8 @@ static inline void fillVectors(Chunk *c, int64_t size)
     c->pairs &= taps == 2;
     int64_t high = 0;
     for (int64_t t = 0; t < taps; t++) {
-      const int64_t last = fillTap(c, v, t, n++, size);
+      const int64_t last = isPaddingGradient ? fillTap(c, v, t, lead, n, size) : fillTap(c, v, t, NULL, n, size);
+      n++;
       high = MAX(high, last);
     }
     c->begin[v + 1] = n;
@@ -297,35 +321,55 @@ static __attribute__((noinline)) void gatherVectors(const Chunk *c, int rows, co
 
 /* --- sums of rows in a window ---------------------------------------------------------------------------------- */
 
-/* True if each vector of results is one permutation, or the sum of two weighted ones, of a window of one vector. */
-static inline bool hasWindows(const Chunk *c) { return c->copies || (c->pairs && c->joint); }
+/* A vector of results is one permutation of a window (COPIES), the sum of two weighted permutations of a window
+   (PAIRS), or the sum of weighted permutations of several windows. */
+typedef enum WindowSum { COPIES, PAIRS, WINDOWS, NO_SUM } WindowSum;
+
+static inline WindowSum windowSum(const Chunk *c)
+{
+  return c->copies ? COPIES : c->pairs && c->joint ? PAIRS : c->single ? WINDOWS : NO_SUM;
+}
+
+/* The weighted sum of `n` rows in a window; a row alone has the weight 1. */
+static ALWAYS_INLINE vreal sumOfRows(int n, const RowTap *tap, int64_t base)
+{
+  vreal sum = v_load(tap[0].row + base);
+  if (n > 1) sum *= tap[0].weight;
+#pragma GCC unroll 4
+  for (int i = 1; i < n; i++) sum += v_load(tap[i].row + base) * tap[i].weight;
+  return sum;
+}
 
 /* One row of results or CHUNK_ROWS rows, each from the weighted sum of `n` rows, which begin at element c->from. `rows`,
-   `n`, `pairs` and `streams` are constant; n is 1 unless `pairs`, and a row that is not summed has the weight 1. */
-static ALWAYS_INLINE void gatherSums(const Chunk *c, int rows, int n, bool pairs, const RowTap (*tap)[WINDOW_ROWS],
-                                     real *to, int64_t step, bool streams)
+   `n`, `kind` and `streams` are constant; n is 1 for COPIES. */
+static ALWAYS_INLINE void gatherSums(const Chunk *c, int rows, int n, WindowSum kind,
+                                     const RowTap (*tap)[WINDOW_ROWS], real *to, int64_t step, bool streams)
 {
+  const vreal zero = {0};
   real *const target[CHUNK_ROWS] = {to, to + step};
   for (int v = 0; v < c->vectors; v++) {
-    const int k = pairs ? 2 * v : v;
+    const int k = kind == COPIES ? v : kind == PAIRS ? 2 * v : c->begin[v];
     const int64_t base = c->base[k];
-    const vreal zero = {0}, low = pairs ? v_load(c->weight[k]) : zero,
-                high = pairs ? v_load(c->weight[k + 1]) : zero;
+    const vreal low = kind == PAIRS ? v_load(c->weight[k]) : zero,
+                high = kind == PAIRS ? v_load(c->weight[k + 1]) : zero;
     const vmask used = v_ne(high, zero);
     vreal result[CHUNK_ROWS];
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
       thnn_prefetchAhead(tap[r][n - 1].row + base, VBYTES);
-      if (!pairs) {
+      if (kind == COPIES) {
         result[r] = lookupWindow(tap[r][0].row + base, c->local[k], WINDOW_ONE);
-        continue;
+      } else if (kind == PAIRS) {
+        const vreal sum = sumOfRows(n, tap[r], base), first = v_lookup(sum, vi_load(c->local[k])) * low;
+        result[r] = v_sel(used, first + v_lookup(sum, vi_load(c->local[k + 1])) * high, first);
+      } else {
+        result[r] = zero;
+        for (int i = k; i < c->begin[v + 1]; i++) {
+          const vreal weight = v_load(c->weight[i]), sum = sumOfRows(n, tap[r], c->base[i]);
+          result[r] =
+              v_sel(v_ne(weight, zero), result[r] + v_lookup(sum, vi_load(c->local[i])) * weight, result[r]);
+        }
       }
-      vreal sum = v_load(tap[r][0].row + base);
-      if (n > 1) sum *= tap[r][0].weight;
-#pragma GCC unroll 4
-      for (int i = 1; i < n; i++) sum += v_load(tap[r][i].row + base) * tap[r][i].weight;
-      const vreal first = v_lookup(sum, vi_load(c->local[k])) * low;
-      result[r] = v_sel(used, first + v_lookup(sum, vi_load(c->local[k + 1])) * high, first);
     }
     storeVectors(rows, target, c->at[v], c->lanes[v], result, streams ? STORE_STREAM : STORE_PLAIN);
   }

@@ -191,23 +191,26 @@ static ALWAYS_INLINE int rowTaps(const Task *t, const RowTap *slice, int slices,
   const int count = rows->start[h + 1] - rows->start[h], n = slices * count;
   const int64_t sh = t->f->x.sh;
   if (n == 0) return 0;
-  tap[0] = (RowTap){slice->row + row->index * sh, slice->weight * row->weight};
-  if (n == 4 && count == 2) {
-    tap[1] = (RowTap){slice->row + row[1].index * sh, slice->weight * row[1].weight};
-    tap[2] = (RowTap){slice[1].row + row->index * sh, slice[1].weight * row->weight};
-    tap[3] = (RowTap){slice[1].row + row[1].index * sh, slice[1].weight * row[1].weight};
+#define ROW_TAP(i, j) ((RowTap){slice[i].row + row[j].index * sh, slice[i].weight * row[j].weight})
+  tap[0] = ROW_TAP(0, 0);
+  if (n == 1) {
+    if (tap->weight != 1) return 0;
   } else if (n == 2) {
-    const int i = slices - 1, j = count - 1;
-    tap[1] = (RowTap){slice[i].row + row[j].index * sh, slice[i].weight * row[j].weight};
-  } else if (n != 1 || tap->weight != 1) {
+    tap[1] = ROW_TAP(slices - 1, count - 1);
+  } else if (n == 4) {
+    if (slices == 2) tap[1] = ROW_TAP(0, 1), tap[2] = ROW_TAP(1, 0), tap[3] = ROW_TAP(1, 1);
+    else if (slices == 1) tap[1] = ROW_TAP(0, 1), tap[2] = ROW_TAP(0, 2), tap[3] = ROW_TAP(0, 3);
+    else tap[1] = ROW_TAP(1, 0), tap[2] = ROW_TAP(2, 0), tap[3] = ROW_TAP(3, 0);
+  } else {
     return 0;
   }
+#undef ROW_TAP
   return tap[n - 1].row <= t->lastWindow ? n : 0;
 }
 
 /* Computes rows of a plane, of which `p` is the first, in registers; at most `most`. Returns their number: the next row
-   is of another kind. `pairs` and `streams` are constant. */
-static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, bool pairs, bool streams, const RowPlace *p,
+   is of another kind. `kind` and `streams` are constant. */
+static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, WindowSum kind, bool streams, const RowPlace *p,
                                            int64_t most, real *to, int64_t step)
 {
   const Resample *f = t->f;
@@ -216,20 +219,24 @@ static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, bool pairs, bool strea
   const int slices = t->slices->start[p->d + 1] - t->slices->start[p->d];
   const real *origin = f->source + planeOffset(&f->x, p) + chunk->from;
   const int64_t end = MIN(f->y.h, p->h + most);
-  RowTap slice[2], tap[CHUNK_ROWS][WINDOW_ROWS];
-  for (int i = 0; i < slices && i < 2; i++) slice[i] = (RowTap){origin + list[i].index * f->x.sd, list[i].weight};
+  RowTap slice[WINDOW_ROWS], tap[CHUNK_ROWS][WINDOW_ROWS];
+  for (int i = 0; i < slices && i < WINDOW_ROWS; i++)
+    slice[i] = (RowTap){origin + list[i].index * f->x.sd, list[i].weight};
+  const WindowSum sum = kind == WINDOWS ? WINDOWS : PAIRS; /* of several rows */
+  /* Stores to two rows in turn take longer, which only pays if each vector has more to load than its window. */
+  const bool pairsRows = kind != COPIES || VBYTES == 16;
   int64_t h = p->h;
   int n;
-  if (slices == 0 || slices > 2) return 0;
+  if (slices > WINDOW_ROWS) return 0;
   for (; h < end && (n = rowTaps(t, slice, slices, h, tap[0])) > 0; h++, to += step) {
-    if (!pairs && n > 1) break;
-    const bool both = h + 1 < end && rowTaps(t, slice, slices, h + 1, tap[1]) == n;
-    if (n == 1 && both) gatherSums(chunk, 2, 1, pairs, tap, to, step, streams);
-    else if (n == 1) gatherSums(chunk, 1, 1, pairs, tap, to, step, streams);
-    else if (n == 2 && both) gatherSums(chunk, 2, 2, true, tap, to, step, streams);
-    else if (n == 2) gatherSums(chunk, 1, 2, true, tap, to, step, streams);
-    else if (both) gatherSums(chunk, 2, 4, true, tap, to, step, streams);
-    else gatherSums(chunk, 1, 4, true, tap, to, step, streams);
+    if (kind == COPIES && n > 1) break;
+    const bool both = pairsRows && h + 1 < end && rowTaps(t, slice, slices, h + 1, tap[1]) == n;
+    if (n == 1 && both) gatherSums(chunk, 2, 1, kind, tap, to, step, streams);
+    else if (n == 1) gatherSums(chunk, 1, 1, kind, tap, to, step, streams);
+    else if (n == 2 && both) gatherSums(chunk, 2, 2, sum, tap, to, step, streams);
+    else if (n == 2) gatherSums(chunk, 1, 2, sum, tap, to, step, streams);
+    else if (both) gatherSums(chunk, 2, 4, sum, tap, to, step, streams);
+    else gatherSums(chunk, 1, 4, sum, tap, to, step, streams);
     if (both) h++, to += step;
   }
   return h - p->h;
@@ -246,11 +253,14 @@ static int64_t gatherPlane(Task *t, RowPlace *p, int64_t most)
     target = t->scratch->lines[0] + t->pending, step = f->y.w;
     most = MIN(most, (int64_t)(sizeof t->scratch->lines / sizeof(real) - VL) / step);
   }
-  const bool pairs = !t->chunk->copies, streams = t->store == RESULTS_STREAMED;
-  if (pairs && streams) rows = gatherPlaneOf(t, true, true, p, most, target, step);
-  else if (pairs) rows = gatherPlaneOf(t, true, false, p, most, target, step);
-  else if (streams) rows = gatherPlaneOf(t, false, true, p, most, target, step);
-  else rows = gatherPlaneOf(t, false, false, p, most, target, step);
+  const WindowSum kind = windowSum(t->chunk);
+  const bool streams = t->store == RESULTS_STREAMED;
+  if (kind == COPIES && streams) rows = gatherPlaneOf(t, COPIES, true, p, most, target, step);
+  else if (kind == COPIES) rows = gatherPlaneOf(t, COPIES, false, p, most, target, step);
+  else if (kind == PAIRS && streams) rows = gatherPlaneOf(t, PAIRS, true, p, most, target, step);
+  else if (kind == PAIRS) rows = gatherPlaneOf(t, PAIRS, false, p, most, target, step);
+  else if (streams) rows = gatherPlaneOf(t, WINDOWS, true, p, most, target, step);
+  else rows = gatherPlaneOf(t, WINDOWS, false, p, most, target, step);
   if (rows == 0) return 0;
   if (t->store == RESULTS_PENDING) streamPending(t, to, rows * step);
   p->h += rows - 1;
@@ -291,7 +301,7 @@ static void computeChunk(Task *t, int64_t first, int64_t end)
   t->isFirst = true;
   t->lastWindow = f->sourceEnd - (t->inPlace ? 0 : t->chunk->reach);
   const bool inRegisters =
-      f->x.sw == 1 && f->slices && f->rows && t->store != RESULTS_MOVED && hasWindows(t->chunk);
+      f->x.sw == 1 && f->slices && f->rows && t->store != RESULTS_MOVED && windowSum(t->chunk) != NO_SUM;
   for (int64_t row = first, rows; row < end; row += rows) {
     rows = inRegisters ? gatherPlane(t, &p, end - row) : 0;
     if (rows > 0) continue;
