@@ -25,10 +25,13 @@ typedef struct IndexErrors {
 enum { INDEX_INVALID = 1, INDEX_OUTSIDE = 2 };
 
 /* The indices that lie in the windows of an output row. Lane i and row r of the kernel have the indices from
-   base + row[r] + low[i] to width[i] above that, in steps of columnStep; if not `each`, all lanes have low[0] and
-   width[0]. From one output row to the next, base advances by rowStep. */
+   base + row[r] + low[i] to width[i] steps of columnStep above that; if not `each`, all lanes have low[0] and width[0].
+   From one output row to the next, base advances by rowStep. A number is divided by columnStep by multiplying with the
+   inverse of its odd factor, modulo the size of a lane, and rotating by the exponent of its power of two; if the
+   quotient is not whole, it exceeds every width (Granlund, Montgomery 1994). */
 typedef struct IndexBounds {
-  int64_t limit, rows, columns, columnStep, rowStep;
+  int64_t limit, rows, columnStep, rowStep, inverse;
+  int shift;
   vlane *row, *low, *width;
 } IndexBounds;
 
@@ -39,7 +42,7 @@ static ALWAYS_INLINE void checkBlock(const int64_t *first, int vectors, int lane
                                      const IndexBounds *bounds, bool each, IndexErrors *errors)
 {
   const IndexBounds b = *bounds;
-  const int words = (int)(sizeof(int64_t) / sizeof(real));
+  const int words = (int)(sizeof(int64_t) / sizeof(real)), laneBits = 8 * (int)sizeof(real);
   for (int v = 0; v < vectors; v++) {
     vwide invalid = {0};
     vbits low = bits1(b.low[0]), width = bits1(b.width[0]), outside = {0};
@@ -57,12 +60,12 @@ static ALWAYS_INLINE void checkBlock(const int64_t *first, int vectors, int lane
       const vbits narrow = (vbits)loadIndices(from, lanes);
       vbits nowhere = ~narrow;
       for (int64_t r = 0; r < b.rows; r++) {
-        vbits past = narrow - low - bits1(b.row[r]);
+        const vbits past = narrow - low - bits1(b.row[r]);
         if (b.columnStep == 1) {
           nowhere &= past | (width - past);
         } else {
-          for (int64_t c = 0; c < b.columns; c++, past -= bits1(b.columnStep))
-            nowhere &= past | -past | (width - bits1(c * b.columnStep));
+          const vbits odd = past * bits1(b.inverse), steps = odd >> b.shift | odd << (laneBits - 1 - b.shift) << 1;
+          nowhere &= steps | (width - steps);
         }
       }
       outside |= nowhere;
@@ -87,7 +90,7 @@ static void columnBounds(const IndexCheck *check, int64_t o, vlane *low, vlane *
   int64_t k, end;
   windowElements(&check->pooling->axis[2], o, &k, &end);
   *low = (vlane)indexAt(axis, o, k);
-  *width = (vlane)((end - 1 - k) * axis->perElement);
+  *width = (vlane)(end - 1 - k);
 }
 
 /* Sets the kernel rows of the windows of output row (od, oh). */
@@ -105,15 +108,24 @@ static void rowBounds(const IndexCheck *check, int64_t od, int64_t oh, IndexBoun
       b->row[b->rows++] = (vlane)(k * check->axes[0].perElement + r * check->axes[1].perElement);
 }
 
+static void findInverse(IndexBounds *b)
+{
+  b->shift = __builtin_ctzll((uint64_t)b->columnStep);
+  const uint64_t odd = (uint64_t)b->columnStep >> b->shift;
+  uint64_t inverse = odd; /* three bits are right, and twice as many after each step of Newton's method */
+  for (int i = 0; i < 5; i++) inverse *= 2 - odd * inverse;
+  b->inverse = (int64_t)inverse;
+}
+
 static size_t boundsBuffers(void *memory, const IndexCheck *check, bool each, IndexBounds *b, int64_t **line)
 {
   ScratchArena arena = {memory, 0};
   const WindowAxis *d = &check->pooling->axis[0], *h = &check->pooling->axis[1], *w = &check->pooling->axis[2];
   const double outputs = each ? (double)w->output : 1;
   *b = (IndexBounds){.limit = indexLimit(check->pooling),
-                     .columns = w->kernel,
                      .columnStep = check->axes[2].perElement,
                      .rowStep = check->axes[1].perOutput};
+  findInverse(b);
   b->row = arenaTake(&arena, (double)d->kernel * (double)h->kernel, sizeof(vlane));
   b->low = arenaTake(&arena, outputs, sizeof(vlane));
   b->width = arenaTake(&arena, outputs, sizeof(vlane));
