@@ -156,6 +156,26 @@ def operator_functions() -> tuple[int, ...]:
     )
 
 
+def context_functions() -> tuple[int, ...]:
+    """The addresses of the functions by which the binding does what `in_transform` and torch.is_grad_enabled do, in the
+    order of lib/binding/context.c; 0 for those that torch lacks.
+
+    All are private; a change of their arguments would change their names. Fallback: the functions in Python, which take
+    0.2 microseconds more per call.
+    """
+    return (
+        _address("libtorch_cpu.so", "_ZN2at9functorch20getDynamicLayerStackEv"),
+        _address("libtorch_cpu.so", "_ZN5torch3jit6tracer15getTracingStateEv"),
+        _address("libc10.so", "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv"),
+        _address("libc10.so", "_ZN3c108GradMode10is_enabledEv"),
+    )
+
+
+def forward_mode_names() -> dict[str, Any]:
+    """The names of torch.autograd.forward_ad, where `in_transform` reads the level of forward mode."""
+    return vars(_forward_ad)
+
+
 def _address(library: str, name: str) -> int:
     """The address of a function in a library of torch that is loaded; 0 if there is none."""
     path = Path(torch.__file__).parent / "lib" / library

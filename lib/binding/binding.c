@@ -54,7 +54,7 @@ enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_INT = 0, DL_UINT = 1, DL_FL
 static const ExchangeAPI *exchange;
 static PyObject *numThreads, *allocateMarker, *generatorClass;
 
-static void keepReference(PyObject **kept, uintptr_t given)
+void thnn_keepReference(PyObject **kept, uintptr_t given)
 {
   Py_XINCREF((PyObject *)given);
   Py_XDECREF(*kept);
@@ -65,9 +65,9 @@ int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate,
 {
   PyGILState_STATE gil = PyGILState_Ensure();
   exchange = NULL;
-  keepReference(&numThreads, getNumThreads);
-  keepReference(&allocateMarker, allocate);
-  keepReference(&generatorClass, generator);
+  thnn_keepReference(&numThreads, getNumThreads);
+  thnn_keepReference(&allocateMarker, allocate);
+  thnn_keepReference(&generatorClass, generator);
   if (capsule != 0) {
     const ExchangeAPI *api = PyCapsule_GetPointer((PyObject *)capsule, "dlpack_exchange_api");
     for (; api != NULL && api->header.major != 1; api = api->header.previous) {
@@ -152,7 +152,7 @@ int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, ui
   PyGILState_STATE gil = PyGILState_Ensure();
   OpenLibrary *open = openLibraryOf(host);
   open->device = device;
-  keepReference(&open->computeMissing, compute);
+  thnn_keepReference(&open->computeMissing, compute);
   PyGILState_Release(gil);
   return true;
 }
@@ -774,7 +774,7 @@ int thnn_observe(uintptr_t object)
 {
   PyGILState_STATE gil = PyGILState_Ensure();
   const bool done = object == 0 || observer == NULL;
-  if (done) keepReference(&observer, object);
+  if (done) thnn_keepReference(&observer, object);
   PyGILState_Release(gil);
   return done;
 }
@@ -790,7 +790,7 @@ int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repe
   if (repeat != 0) {
     bound->results = strdup(results);
     if (bound->results == NULL) abort();
-    keepReference(&bound->repeat, repeat);
+    thnn_keepReference(&bound->repeat, repeat);
   }
   PyObject *capsule = PyCapsule_New(bound, NULL, releaseBoundCall);
   PyObject *call = capsule ? PyCFunction_New(&method, capsule) : NULL;

@@ -76,6 +76,9 @@ int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate,
 int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t dataPointer,
                            uintptr_t deleteTensor, uintptr_t wrapTensor);
 
+/* Replaces an object that is kept by another one, given by its id; 0 for none. */
+void thnn_keepReference(PyObject **kept, uintptr_t given);
+
 /* Fills a view of a torch tensor; false if that fails. */
 bool thnn_viewOf(PyObject *object, THNNTensor *view);
 

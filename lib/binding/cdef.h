@@ -56,3 +56,6 @@ int thnn_implementOperator(const char *namespace, const char *name, uintptr_t fu
                            const THNNSource *sources, const int32_t *results, int resultCount, int scale,
                            uintptr_t fallback);
 int thnn_connectOperators(const uintptr_t *addresses, int count);
+int thnn_connectContext(const uintptr_t *addresses, int count, uintptr_t forwardMode, uintptr_t inPython);
+int thnn_makeContext(uintptr_t list);
+int thnn_makeRoute(int tensors, int64_t constants, uintptr_t list);

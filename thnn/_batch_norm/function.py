@@ -13,14 +13,13 @@ from torch import Tensor
 
 from thnn._batch_norm import formula, stages
 from thnn._binding.call import flag, results_of, run
+from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, TRANSFORM, read_context
 from thnn._binding.library import ALLOCATE, THNN
 from thnn._functions.base import FunctionBase, cast_for_autocast
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 from thnn._operators import calls
-from thnn._torch import in_transform, increment_version, traced_as
-
-_is_grad_enabled = torch.is_grad_enabled
+from thnn._torch import increment_version, traced_as
 
 
 class BatchNormalization(FunctionBase):
@@ -41,24 +40,27 @@ class BatchNormalization(FunctionBase):
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
-        if in_transform():
-            return cls._through_operator(args)
-        input, weight, bias, running_mean, running_var, train, momentum, eps = args
-        if train is not True and train is not False:
-            train = flag(cls.module.functions["updateOutput"], "train", train)
-        settings = running_mean, running_var, train, momentum, eps
         try:
-            if _is_grad_enabled() and cls._wants_gradient(args):
+            context = cls._route(args)
+            if context == PLAIN or context == GRADIENT:
+                input, weight, bias, running_mean, running_var, train, momentum, eps = args
+                if train is not True and train is not False:
+                    train = flag(cls.module.functions["updateOutput"], "train", train)
+                settings = running_mean, running_var, train, momentum, eps
+                if context == PLAIN:
+                    return cls.compute(input, weight, bias, *settings)[0]
                 # One object for all arguments without a gradient, since each argument of a node costs time.
                 return cls._enter(input, weight, bias, settings)
-            return cls.compute(input, weight, bias, *settings)[0]
         except (TypeError, ValueError):
             if any(isinstance(a, torch.fx.Proxy) for a in args):
                 return cls._through_operator(args)
-            cast = cast_for_autocast((input, weight, bias))
+            cast = cast_for_autocast(args[:3])
             if cast is None:
                 raise
-            return cls.apply(*cast, *settings)
+            return cls.apply(*cast, *args[3:])
+        if context == CONSTANT:
+            cls._wants_gradient(args)  # raises the error
+        return cls._through_operator(args)
 
 
 traced_as(BatchNormalization.apply, BatchNormalization._traced_apply)
@@ -125,13 +127,14 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         statistics = running_mean, running_var, save_mean, save_std
         weight = parameters[0]
         needs = ctx.needs_input_grad
-        if in_transform():
+        context = read_context()
+        if context == TRANSFORM:
             # Of the bias, only the size matters without relu.
             vector = save_mean if train else running_mean
             bias = parameters[1] if relu else vector if has_bias else None
             kept = input, weight, bias, *statistics, train, 0.0, eps
             return calls.gradients(made, needs, gradOutput, kept)
-        if _is_grad_enabled():
+        if context == GRADIENT:
             bias = parameters[1] if relu else None
             output = _evaluated(input, weight, bias, statistics, eps) if relu and not train else None
             gradients = _gradients(

@@ -16,7 +16,7 @@ BANNER = '"""Generated from generic/THNN.h by `python -m thnn regenerate`: do no
 RESERVED_ARGUMENTS = frozenset(
     [
         *("self", "cls", "ctx", "return_indices"),
-        *("TypeError", "updateOutput", "ALLOCATE"),
+        *("TypeError", "updateOutput", "ALLOCATE", "GRADIENT", "TRANSFORM"),
         *(
             "call_updateOutput",
             "call_updateGradInput",
@@ -26,13 +26,13 @@ RESERVED_ARGUMENTS = frozenset(
         ),
         *("arguments", "call", "check_in_place", "check_shareable", "flag", "function", "gradients"),
         *(
-            "in_transform",
+            "context",
             "increment_version",
             "invoke",
-            "is_grad_enabled",
             "may_be_recorded",
             "needs",
             "number",
+            "read_context",
         ),
         *("numbers", "refuse_recorder", "report", "rule", "share", "state", "t", "through_operators"),
     ]

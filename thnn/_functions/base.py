@@ -17,10 +17,11 @@ import torch
 from torch import Tensor
 
 from thnn._binding.arguments import convert_scalar
+from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, make_route
 from thnn._binding.library import THNN, Library
 from thnn._header import Module
 from thnn._operators import calls
-from thnn._torch import in_onnx_export, in_transform, node_apply, traced_as
+from thnn._torch import in_onnx_export, node_apply, traced_as
 
 _MISSING: Any = object()
 _NUMBERS = (bool, int, float)
@@ -84,6 +85,7 @@ class FunctionBase:
     __signature__: ClassVar[inspect.Signature]
     forward: ClassVar[Callable[..., Any]]
     backward: ClassVar[Callable[..., Any]]
+    _route: ClassVar[Callable[[tuple[Any, ...]], int]]  # the context of a call (thnn/_binding/context.py)
     _node: ClassVar[Any]  # the autograd function, a class of its own
     _enter: ClassVar[Callable[..., Any]]  # torch.autograd.Function.apply, which creates the autograd node
 
@@ -105,6 +107,7 @@ class FunctionBase:
         cls._arity = len(cls._names)
         cls._call_tensor_count = cls._tensor_count - len(cls._running)
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
+        cls._route = make_route(cls._tensor_count, cls._constant_positions)
         cls.__signature__ = cls._signature(cls._names[cls._call_tensor_count :])
         if hasattr(cls, "forward"):
             cls._node = node = _make_node(cls)
@@ -274,12 +277,12 @@ class FunctionBase:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
-        if in_transform():
-            return cls._through_operator(args)
         try:
-            if _is_grad_enabled() and cls._wants_gradient(args):
+            context = cls._route(args)
+            if context == PLAIN:
+                return cls.compute(*args)[0]
+            if context == GRADIENT:
                 return cls._enter(*args)
-            return cls.compute(*args)[0]
         except (TypeError, ValueError):
             if any(isinstance(a, torch.fx.Proxy) for a in args):
                 return cls._through_operator(args)
@@ -289,6 +292,9 @@ class FunctionBase:
             if cast is None:
                 raise
             return cls.apply(*cast, *args[cls._call_tensor_count :])
+        if context == CONSTANT:
+            cls._wants_gradient(args)  # raises the error
+        return cls._through_operator(args)
 
     @classmethod
     def _wants_gradient(cls, args: tuple[Any, ...]) -> bool:

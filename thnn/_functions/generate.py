@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import torch
 
 from thnn._binding.call import flag, results_of
+from thnn._binding.context import GRADIENT, TRANSFORM, read_context
 from thnn._binding.library import ALLOCATE, THNN, Library
 from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import Criterion, FunctionBase
@@ -23,7 +24,6 @@ from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module
-from thnn._torch import in_transform
 
 
 class Source(NamedTuple):
@@ -201,10 +201,11 @@ def _make(
     gradients = {source: name for f in module.backwards for name, source in _gradients(f, inputs).items()}
     order = [gradients.get(n) if n in gradients else None for n in inputs]
     rest = ["None"] * len(variables + options)
-    code.add("if in_transform():")
+    code.add("context = read_context()")
+    code.add("if context == TRANSFORM:")
     tensors, numbers = _tuple(keep), _tuple([v for v in variables if v != "inplace"])
     code.add(f"return through_operators(ctx.needs_input_grad, gradOutput, (*{tensors}, *{numbers}))", 2)
-    code.add("if is_grad_enabled():")
+    code.add("if context == GRADIENT:")
     values = _derivatives.values(rule, ["gradOutput", *keep, *variables])
     code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
     parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
@@ -232,8 +233,9 @@ def _make(
         "ALLOCATE": ALLOCATE,
         "flag": flag,
         "check_in_place": _derivatives.check_in_place,
-        "in_transform": in_transform,
-        "is_grad_enabled": torch.is_grad_enabled,
+        "read_context": read_context,
+        "GRADIENT": GRADIENT,
+        "TRANSFORM": TRANSFORM,
         "rule": rule,
         "increment_version": torch.autograd.graph.increment_version,
         "updateOutput": library.bind(forward),

@@ -1,0 +1,55 @@
+"""The context of a call of a function class: the machinery of torch that has to see the call (lib/binding/context.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import torch
+
+from thnn._binding.extension import lib
+from thnn._torch import context_functions, forward_mode_names, in_transform
+
+# Nothing; autograd; a transform of torch.func, forward mode, torch.jit.trace or a dispatch mode; autograd, for a gradient
+# that the function does not have.
+PLAIN, GRADIENT, TRANSFORM, CONSTANT = range(4)
+
+
+def _context() -> int:
+    return TRANSFORM if in_transform() else GRADIENT if torch.is_grad_enabled() else PLAIN
+
+
+def connect_context(enable: bool = True) -> bool:
+    """Makes the binding read the context by libtorch's C functions; with ``enable=False`` by a Python function.
+
+    Returns whether the C functions are in use; False if torch lacks one of them.
+    """
+    addresses = [address if enable else 0 for address in context_functions()]
+    if not lib.thnn_connectContext(addresses, len(addresses), id(forward_mode_names()), id(_context)):
+        raise ImportError("the binding was built from another source; run: python -m thnn regenerate")
+    return all(addresses)
+
+
+def make_route(tensors: int, constants: Sequence[int]) -> Callable[[tuple[Any, ...]], int]:
+    """A function that returns the context of a call from the tuple of its arguments, which begins with that number of
+    tensors; `constants` are the positions of tensors without a gradient.
+
+    GRADIENT means that autograd is enabled and a tensor requires a gradient, CONSTANT that one at `constants` does. If an
+    object is no tensor the context is PLAIN, since the C function reports the error.
+    """
+    made: list[Callable[[tuple[Any, ...]], int]] = []
+    if not lib.thnn_makeRoute(tensors, sum(1 << i for i in constants), id(made)):
+        raise MemoryError
+    return made[0]
+
+
+def _make_context() -> Callable[[], int]:
+    made: list[Callable[[], int]] = []
+    if not lib.thnn_makeContext(id(made)):
+        raise MemoryError
+    return made[0]
+
+
+#: Returns the context of the current thread; GRADIENT means that autograd is enabled.
+read_context: Final = _make_context()
+connect_context()
