@@ -39,7 +39,8 @@ _unpool2d = _apply("SpatialMaxUnpooling")
 
 def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
     """One value per axis; a single value is for all axes."""
-    if not isinstance(value, Sequence):
+    # The check of an abstract class takes as long as the smallest kernels.
+    if isinstance(value, int) or not isinstance(value, (tuple, list, Sequence)):
         return (value,) * dims
     if len(value) == 1:
         return (*value,) * dims
