@@ -804,15 +804,12 @@ int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repe
 
 void thnn_release(uintptr_t state) { free((THNNState *)state); }
 
-int thnn_increment(uintptr_t tensor)
+bool thnn_increment(PyObject *tensor)
 {
   THNNTensor view;
-  bool mayBeNegative;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  bool done = exchange != NULL && viewOf((PyObject *)tensor, &view, &mayBeNegative) &&
-              view.device == THNN_DEVICE_CPU && view.type == THNN_TYPE_INDEX;
-  for (int d = 0; done && d < view.ndim; d++) done = view.size[d] == 1;
-  if (done) ++*(int64_t *)view.data;
-  PyGILState_Release(gil);
-  return done;
+  if (!thnn_viewOf(tensor, &view) || view.device != THNN_DEVICE_CPU || view.type != THNN_TYPE_INDEX) return false;
+  for (int d = 0; d < view.ndim; d++)
+    if (view.size[d] != 1) return false;
+  ++*(int64_t *)view.data;
+  return true;
 }

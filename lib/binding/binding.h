@@ -106,8 +106,7 @@ void thnn_viewRequest(const THNNFunction *function, const THNNState *state, cons
 /* True while an observer is set. */
 bool thnn_isObserved(void);
 
-/* Adds 1 to an int64 tensor of one element on the CPU, given by its id; false if the tensor is of another kind, or
-   cannot be viewed. */
-int thnn_increment(uintptr_t tensor);
+/* Adds 1 to an int64 tensor of one element on the CPU; false if the tensor is of another kind, or cannot be viewed. */
+bool thnn_increment(PyObject *tensor);
 
 #endif

@@ -51,11 +51,10 @@ int thnn_observe(uintptr_t observer);
 int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t dataPointer,
                            uintptr_t deleteTensor, uintptr_t wrapTensor);
-int thnn_increment(uintptr_t tensor);
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
                            const THNNSource *sources, const int32_t *results, int resultCount, int scale,
                            uintptr_t fallback);
 int thnn_connectOperators(const uintptr_t *addresses, int count);
 int thnn_connectContext(const uintptr_t *addresses, int count, uintptr_t forwardMode, uintptr_t inPython);
-int thnn_makeContext(uintptr_t list);
+int thnn_makeContextFunctions(uintptr_t list);
 int thnn_makeRoute(int tensors, int64_t constants, uintptr_t list);

@@ -55,6 +55,13 @@ static PyObject *contextOfThread(PyObject *self, PyObject *unused)
   return answerOf(currentContext());
 }
 
+static PyObject *increment(PyObject *self, PyObject *tensor)
+{
+  (void)self;
+  const int found = currentContext();
+  return found < 0 ? NULL : PyBool_FromLong(found != THNN_CONTEXT_TRANSFORM && thnn_increment(tensor));
+}
+
 /* 1 if an object requires a gradient, 0 if not, -1 with an exception set. */
 static int requiresGrad(PyObject *object)
 {
@@ -102,11 +109,12 @@ static int appendFunction(PyMethodDef *method, PyObject *self, uintptr_t list)
   return done;
 }
 
-int thnn_makeContext(uintptr_t list)
+int thnn_makeContextFunctions(uintptr_t list)
 {
-  static PyMethodDef method = {"context", contextOfThread, METH_NOARGS, NULL};
+  static PyMethodDef reading = {"read_context", contextOfThread, METH_NOARGS, NULL};
+  static PyMethodDef incrementing = {"increment", increment, METH_O, NULL};
   PyGILState_STATE gil = PyGILState_Ensure();
-  const int done = appendFunction(&method, NULL, list);
+  const bool done = appendFunction(&reading, NULL, list) && appendFunction(&incrementing, NULL, list);
   PyGILState_Release(gil);
   return done;
 }

@@ -16,9 +16,11 @@ typedef enum THNNContext {
    THNNContext, which is called where an address is 0. False if another number of addresses is given. */
 int thnn_connectContext(const uintptr_t *addresses, int count, uintptr_t forwardMode, uintptr_t inPython);
 
-/* Appends to a Python list, given by its id, a Python function without arguments, which returns the THNNContext of the
-   current thread: THNN_CONTEXT_GRADIENT means that autograd is enabled. False if there is no memory for it. */
-int thnn_makeContext(uintptr_t list);
+/* Appends two Python functions to a Python list, given by its id. The first one, without arguments, returns the
+   THNNContext of the current thread: THNN_CONTEXT_GRADIENT means that autograd is enabled. The second one adds 1 to a
+   tensor by thnn_increment(), and returns True if that is possible and the context is not THNN_CONTEXT_TRANSFORM. False if
+   there is no memory for them. */
+int thnn_makeContextFunctions(uintptr_t list);
 
 /* Appends to a Python list, given by its id, a Python function of the tuple of the arguments of a class, which begins with
    `tensors` tensors; bit i of `constants` is set for a tensor without a gradient. The function returns the THNNContext

@@ -42,7 +42,7 @@ class BatchNormalization(FunctionBase):
             args = cls._bind(args, keywords)
         try:
             context = cls._route(args)
-            if context == PLAIN or context == GRADIENT:
+            if context in (PLAIN, GRADIENT):
                 input, weight, bias, running_mean, running_var, train, momentum, eps = args
                 if train is not True and train is not False:
                     train = flag(cls.module.functions["updateOutput"], "train", train)
@@ -98,13 +98,19 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     def forward(
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
-        running_mean, running_var, train, _, eps = settings
+        running_mean, running_var, train, momentum, eps = settings
         # Autograd would raise an error, too, but only after the update of the running statistics.
         if isinstance(input, Tensor) and input.is_inference():
             raise ValueError(f"{updateOutput.name}: input{refusal}")
         if isinstance(weight, Tensor) and weight.is_inference():
             raise ValueError(f"{updateOutput.name}: weight{refusal}")
-        output, save_mean, save_std = compute(input, weight, bias, *settings)
+        # The body of compute is repeated here, since a Python call costs more than the smallest kernels.
+        like = (ALLOCATE if running_mean is None else running_mean) if train else None
+        output, save_mean, save_std = call_forward(
+            (input, input, weight, bias, running_mean, running_var, like, like, train, momentum, eps)
+        )
+        if train and running_mean is not None and running_var is not None:
+            increment_version((running_mean, running_var))
         # The backward of relu recomputes the output from input, weight and bias.
         saved: tuple[Any, ...] = (input, weight, bias) if relu else (input, weight)
         # In evaluation, an update of the running statistics invalidates the graph; autograd detects that for saved
@@ -118,52 +124,55 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
 
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
         save_mean, save_std, train, eps, has_bias = ctx.settings
-        input, *parameters = ctx.saved_tensors
+        parameters: Any
         running_mean: Any = None
         running_var: Any = None
-        if not train:
-            running_mean, running_var = parameters[-2:]
-            del parameters[-2:]
-        statistics = running_mean, running_var, save_mean, save_std
+        if train:
+            input, *parameters = ctx.saved_tensors
+        else:
+            input, *parameters, running_mean, running_var = ctx.saved_tensors
         weight = parameters[0]
         needs = ctx.needs_input_grad
+        like_bias = (save_mean if train else running_mean) if has_bias else None
         context = read_context()
-        if context == TRANSFORM:
-            # Of the bias, only the size matters without relu.
-            vector = save_mean if train else running_mean
-            bias = parameters[1] if relu else vector if has_bias else None
-            kept = input, weight, bias, *statistics, train, 0.0, eps
-            return calls.gradients(made, needs, gradOutput, kept)
-        if context == GRADIENT:
-            bias = parameters[1] if relu else None
-            output = _evaluated(input, weight, bias, statistics, eps) if relu and not train else None
-            gradients = _gradients(
-                (needs[0], needs[1], needs[2] and has_bias),
-                gradOutput,
-                input,
-                weight,
-                bias,
-                statistics,
-                eps,
-                relu=relu,
-                output=output,
-                by_statistics=input.requires_grad,
+        if context == PLAIN:
+            gradients = call_backward(
+                (
+                    input,
+                    gradOutput,
+                    input if needs[0] else None,
+                    weight if needs[1] else None,
+                    like_bias if needs[2] else None,
+                    *parameters,
+                    running_mean,
+                    running_var,
+                    save_mean,
+                    save_std,
+                    train,
+                    1.0,
+                    eps,
+                )
             )
             return (*gradients, None)
-        like_bias = save_mean if train else running_mean
-        gradients = call_backward(
-            (
-                input,
-                gradOutput,
-                input if needs[0] else None,
-                weight if needs[1] else None,
-                like_bias if needs[2] and has_bias else None,
-                *parameters,
-                *statistics,
-                train,
-                1.0,
-                eps,
-            )
+        statistics = running_mean, running_var, save_mean, save_std
+        if context == TRANSFORM:
+            # Of the bias, only the size matters without relu.
+            bias = parameters[1] if relu else like_bias
+            kept = input, weight, bias, *statistics, train, 0.0, eps
+            return calls.gradients(made, needs, gradOutput, kept)
+        bias = parameters[1] if relu else None
+        output = _evaluated(input, weight, bias, statistics, eps) if relu and not train else None
+        gradients = _gradients(
+            (needs[0], needs[1], needs[2] and has_bias),
+            gradOutput,
+            input,
+            weight,
+            bias,
+            statistics,
+            eps,
+            relu=relu,
+            output=output,
+            by_statistics=input.requires_grad,
         )
         return (*gradients, None)
 

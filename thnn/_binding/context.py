@@ -1,17 +1,17 @@
-"""The context of a call of a function class: the machinery of torch that has to see the call (lib/binding/context.h)."""
+"""The context of a call of a function class: the machinery of torch that has to see it (lib/binding/context.h)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from thnn._binding.extension import lib
 from thnn._torch import context_functions, forward_mode_names, in_transform
 
-# Nothing; autograd; a transform of torch.func, forward mode, torch.jit.trace or a dispatch mode; autograd, for a gradient
-# that the function does not have.
+# Nothing; autograd; a transform of torch.func, forward mode, torch.jit.trace or a dispatch mode; autograd, for a
+# gradient that the function does not have.
 PLAIN, GRADIENT, TRANSFORM, CONSTANT = range(4)
 
 
@@ -34,8 +34,8 @@ def make_route(tensors: int, constants: Sequence[int]) -> Callable[[tuple[Any, .
     """A function that returns the context of a call from the tuple of its arguments, which begins with that number of
     tensors; `constants` are the positions of tensors without a gradient.
 
-    GRADIENT means that autograd is enabled and a tensor requires a gradient, CONSTANT that one at `constants` does. If an
-    object is no tensor the context is PLAIN, since the C function reports the error.
+    GRADIENT means that autograd is enabled and a tensor requires a gradient, CONSTANT that one at `constants` does. If
+    an object is no tensor the context is PLAIN, since the C function reports the error.
     """
     made: list[Callable[[tuple[Any, ...]], int]] = []
     if not lib.thnn_makeRoute(tensors, sum(1 << i for i in constants), id(made)):
@@ -43,13 +43,15 @@ def make_route(tensors: int, constants: Sequence[int]) -> Callable[[tuple[Any, .
     return made[0]
 
 
-def _make_context() -> Callable[[], int]:
-    made: list[Callable[[], int]] = []
-    if not lib.thnn_makeContext(id(made)):
+def _make_functions() -> tuple[Callable[[], int], Callable[[torch.Tensor], bool]]:
+    made: list[Any] = []
+    if not lib.thnn_makeContextFunctions(id(made)):
         raise MemoryError
-    return made[0]
+    return made[0], made[1]
 
 
-#: Returns the context of the current thread; GRADIENT means that autograd is enabled.
-read_context: Final = _make_context()
+#: `read_context` returns the context of the current thread; GRADIENT means that autograd is enabled. `increment` adds 1
+#: to an int64 tensor of one element on the CPU, without its version counter; it returns False, without an effect, for
+#: another tensor and inside a transform.
+read_context, increment = _make_functions()
 connect_context()
