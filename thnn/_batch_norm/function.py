@@ -119,11 +119,11 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
             saved += running_mean, running_var
             save_mean = save_std = None
         ctx.save_for_backward(*saved)
-        ctx.settings = save_mean, save_std, train, eps, bias is not None
+        ctx.scalars = save_mean, save_std, train, eps, bias is not None
         return output
 
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
-        save_mean, save_std, train, eps, has_bias = ctx.settings
+        save_mean, save_std, train, eps, has_bias = ctx.scalars
         parameters: Any
         running_mean: Any = None
         running_var: Any = None

@@ -33,7 +33,10 @@ def _make_node(cls: type[FunctionBase]) -> Any:
     `backward` up in each call."""
     members = {"forward": staticmethod(cls.forward), "backward": staticmethod(cls.backward)}
     node: Any = type(cls.__name__, (torch.autograd.Function,), {"__module__": cls.__module__, **members})
-    node._backward_cls.apply = cls.backward
+    made: Any = node._backward_cls
+    # A slot, since the dictionary of an object takes longer to create and to free than a small kernel.
+    own = {"__module__": cls.__module__, "__slots__": ("scalars",), "apply": cls.backward}
+    node._backward_cls = type(made.__name__, (made,), own)
     return node
 
 
