@@ -57,4 +57,4 @@ int thnn_implementOperator(const char *namespace, const char *name, uintptr_t fu
 int thnn_connectOperators(const uintptr_t *addresses, int count);
 int thnn_connectContext(const uintptr_t *addresses, int count, uintptr_t forwardMode, uintptr_t inPython);
 int thnn_makeContextFunctions(uintptr_t list);
-int thnn_makeRoute(int tensors, int64_t constants, uintptr_t list);
+int thnn_makeContextOfCall(int tensors, int64_t constants, uintptr_t list);

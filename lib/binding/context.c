@@ -119,9 +119,9 @@ int thnn_makeContextFunctions(uintptr_t list)
   return done;
 }
 
-int thnn_makeRoute(int tensors, int64_t constants, uintptr_t list)
+int thnn_makeContextOfCall(int tensors, int64_t constants, uintptr_t list)
 {
-  static PyMethodDef method = {"route", contextOfCall, METH_O, NULL};
+  static PyMethodDef method = {"context_of_call", contextOfCall, METH_O, NULL};
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *described = PyLong_FromLongLong(constants << COUNT_BITS | tensors);
   const int done = described != NULL && appendFunction(&method, described, list);

@@ -26,6 +26,6 @@ int thnn_makeContextFunctions(uintptr_t list);
    `tensors` tensors; bit i of `constants` is set for a tensor without a gradient. The function returns the THNNContext
    of the call: THNN_CONTEXT_GRADIENT means that a tensor requires a gradient. An object that is no tensor makes it
    THNN_CONTEXT_PLAIN, since the C function reports the error. False if there is no memory for it. */
-int thnn_makeRoute(int tensors, int64_t constants, uintptr_t list);
+int thnn_makeContextOfCall(int tensors, int64_t constants, uintptr_t list);
 
 #endif

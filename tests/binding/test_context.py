@@ -19,7 +19,7 @@ from thnn._binding.context import (
     PLAIN,
     TRANSFORM,
     connect_context,
-    make_route,
+    make_context_of_call,
     read_context,
 )
 from thnn._torch import context_functions, in_transform
@@ -77,12 +77,12 @@ def in_mode(function: Callable[[Tensor], Tensor], input: Tensor) -> None:
 )
 def test_transforms(transform: Callable[[Callable[[Tensor], Tensor], Tensor], Any]) -> None:
     found = []
-    route = make_route(1, [])
+    context_of = make_context_of_call(1, [])
 
     def function(input: Tensor) -> Tensor:
         with torch.no_grad():
             found.append(read_context())
-        found.extend((read_context(), route((input,)), in_transform()))
+        found.extend((read_context(), context_of((input,)), in_transform()))
         return input * 2
 
     transform(function, torch.randn(3))
@@ -106,15 +106,17 @@ def test_a_context_belongs_to_its_thread() -> None:
 
 def test_tensors_that_require_gradients() -> None:
     plain, wanted = torch.randn(3), torch.randn(3, requires_grad=True)
-    route = make_route(3, [1])
-    assert route((plain, plain, None, wanted)) == PLAIN  # the last one is no argument that the route reads
-    assert route((plain, None, wanted)) == GRADIENT
-    assert route((wanted, plain, plain)) == GRADIENT
-    assert route((plain, wanted, plain)) == route((wanted, wanted, wanted)) == CONSTANT
-    assert route((plain, torch.nn.Parameter(plain), None)) == CONSTANT
-    assert route((3.0, plain, wanted)) == PLAIN
+    context_of = make_context_of_call(3, [1])
+    assert (
+        context_of((plain, plain, None, wanted)) == PLAIN
+    )  # the last one is no argument that the function reads
+    assert context_of((plain, None, wanted)) == GRADIENT
+    assert context_of((wanted, plain, plain)) == GRADIENT
+    assert context_of((plain, wanted, plain)) == context_of((wanted, wanted, wanted)) == CONSTANT
+    assert context_of((plain, torch.nn.Parameter(plain), None)) == CONSTANT
+    assert context_of((3.0, plain, wanted)) == PLAIN
     with torch.no_grad():
-        assert route((wanted, wanted, wanted)) == PLAIN
+        assert context_of((wanted, wanted, wanted)) == PLAIN
 
 
 def test_errors_of_requires_grad_are_raised() -> None:
@@ -124,7 +126,7 @@ def test_errors_of_requires_grad_are_raised() -> None:
             raise ValueError("refused")
 
     with pytest.raises(ValueError, match="refused"):
-        make_route(1, [])((Refusing(),))
+        make_context_of_call(1, [])((Refusing(),))
 
 
 def test_the_gradient_of_a_constant_is_an_error() -> None:

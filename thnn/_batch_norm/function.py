@@ -41,7 +41,7 @@ class BatchNormalization(FunctionBase):
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
         try:
-            context = cls._route(args)
+            context = cls._context_of(args)
             if context in (PLAIN, GRADIENT):
                 input, weight, bias, running_mean, running_var, train, momentum, eps = args
                 if train is not True and train is not False:

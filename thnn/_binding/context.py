@@ -30,7 +30,7 @@ def connect_context(enable: bool = True) -> bool:
     return all(addresses)
 
 
-def make_route(tensors: int, constants: Sequence[int]) -> Callable[[tuple[Any, ...]], int]:
+def make_context_of_call(tensors: int, constants: Sequence[int]) -> Callable[[tuple[Any, ...]], int]:
     """A function that returns the context of a call from the tuple of its arguments, which begins with that number of
     tensors; `constants` are the positions of tensors without a gradient.
 
@@ -38,7 +38,7 @@ def make_route(tensors: int, constants: Sequence[int]) -> Callable[[tuple[Any, .
     an object is no tensor the context is PLAIN, since the C function reports the error.
     """
     made: list[Callable[[tuple[Any, ...]], int]] = []
-    if not lib.thnn_makeRoute(tensors, sum(1 << i for i in constants), id(made)):
+    if not lib.thnn_makeContextOfCall(tensors, sum(1 << i for i in constants), id(made)):
         raise MemoryError
     return made[0]
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from thnn._binding.arguments import convert_scalar
-from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, make_route
+from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, make_context_of_call
 from thnn._binding.library import THNN, Library
 from thnn._header import Module
 from thnn._operators import calls
@@ -88,7 +88,9 @@ class FunctionBase:
     __signature__: ClassVar[inspect.Signature]
     forward: ClassVar[Callable[..., Any]]
     backward: ClassVar[Callable[..., Any]]
-    _route: ClassVar[Callable[[tuple[Any, ...]], int]]  # the context of a call (thnn/_binding/context.py)
+    _context_of: ClassVar[
+        Callable[[tuple[Any, ...]], int]
+    ]  # the context of a call (thnn/_binding/context.py)
     _node: ClassVar[Any]  # the autograd function, a class of its own
     _enter: ClassVar[Callable[..., Any]]  # torch.autograd.Function.apply, which creates the autograd node
 
@@ -110,7 +112,7 @@ class FunctionBase:
         cls._arity = len(cls._names)
         cls._call_tensor_count = cls._tensor_count - len(cls._running)
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
-        cls._route = make_route(cls._tensor_count, cls._constant_positions)
+        cls._context_of = make_context_of_call(cls._tensor_count, cls._constant_positions)
         cls.__signature__ = cls._signature(cls._names[cls._call_tensor_count :])
         if hasattr(cls, "forward"):
             cls._node = node = _make_node(cls)
@@ -281,7 +283,7 @@ class FunctionBase:
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
         try:
-            context = cls._route(args)
+            context = cls._context_of(args)
             if context == PLAIN:
                 return cls.compute(*args)[0]
             if context == GRADIENT:
