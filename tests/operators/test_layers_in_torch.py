@@ -177,6 +177,24 @@ def test_gradients_of_samples_and_ensembles() -> None:
         torch.vmap(network())(X[:, None])
 
 
+def test_compiled_code_checks_no_wrapper_of_a_forward() -> None:
+    """Dynamo checks in each call what tracing read: not the closures of wrapped forwards, and of the machinery of the
+    classes two functions."""
+    names: list[str] = []
+
+    def record(guards: Any) -> list[bool]:
+        names.extend(g.name for g in guards)
+        return [True] * len(guards)
+
+    model = nn.Sequential(thnn.nn.BatchNorm2d(3), thnn.nn.ReLU(), thnn.nn.MaxPool2d(2))
+    torch.compile(model, fullgraph=True, backend="aot_eager", options={"guard_filter_fn": record})(X)
+    assert not [name for name in names if "__closure__" in name]
+    (machinery, *parts) = sorted(
+        {n for n in names if n.startswith("G['__import_thnn_dot__functions")}, key=len
+    )
+    assert {p.removeprefix(machinery + ".") for p in parts} == {"define", "_call_operator"}
+
+
 @pytest.mark.parametrize("name", ["LSTM", "GRU", "LSTMCell", "GRUCell"])
 def test_recurrent_layers(name: str) -> None:
     model = getattr(thnn.nn, name)(4, 5)

@@ -21,10 +21,12 @@ from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, make_context_of_cal
 from thnn._binding.library import THNN, Library
 from thnn._header import Module
 from thnn._operators import calls
+from thnn._operators.calls import define
 from thnn._torch import in_onnx_export, node_apply, traced_as
 
 _MISSING: Any = object()
 _NUMBERS = (bool, int, float)
+_OVERRIDDEN = "overrides forward or backward, which no transform of torch sees"
 _is_grad_enabled = torch.is_grad_enabled
 
 
@@ -46,6 +48,7 @@ class OperatorCall(NamedTuple):
 
     arity: int  # arguments of `apply`
     scalars: tuple[tuple[int, str], ...]  # position in `apply` and name
+    constants: tuple[int, ...]  # positions of the tensors without a gradient
     inplace_at: int  # position; -1: no such argument
     train_at: int
     returns_indices: bool
@@ -133,6 +136,7 @@ class FunctionBase:
         cls._call = OperatorCall(
             arity=cls._arity,
             scalars=tuple((names.index(a.name), a.name) for a in forward.scalars if a.name in names),
+            constants=cls._constant_positions,
             inplace_at=names.index("inplace") if "inplace" in names else -1,
             train_at=names.index("train") if "train" in names else -1,
             returns_indices="return_indices" in names,
@@ -324,39 +328,18 @@ class FunctionBase:
     @classmethod
     def _through_operator(cls, args: tuple[Any, ...]) -> Any:
         """`apply` by way of the operator, which every tracer and transform of torch knows."""
-        call = calls.define(cls)
+        call = define(cls)
         if call.is_overridden:
-            raise NotImplementedError(
-                f"{cls.__name__}: overrides forward or backward, which no transform of torch sees"
-            )
-        is_traced = torch.compiler.is_dynamo_compiling()
-        if not is_traced and in_onnx_export():
+            raise NotImplementedError(f"{cls.__name__}: {_OVERRIDDEN}")
+        if in_onnx_export():
             raise NotImplementedError(
                 f"{cls.__name__}: torch.onnx.export knows the layers of thnn.nn, but no functions of thnn"
             )
         if _is_grad_enabled() and not any(isinstance(a, torch.fx.Proxy) for a in args):
             cls._wants_gradient(args)
-        inplace = call.inplace_at >= 0 and args[call.inplace_at]
-        given = args[: len(args) - 1] if call.returns_indices else args
-        if call.inplace_at >= 0:
-            given = given[: call.inplace_at] + given[call.inplace_at + 1 :]
-        if inplace:
-            # The operator saves its input for the backward.
-            given = (given[0].clone(), *given[1:])
-        is_compiling = is_traced or torch.compiler.is_compiling()
-        results = cls._operator(*given) if is_compiling else calls.run(cls, given)
-        output = results[0] if call.result_count > 1 else results
-        for position, result in call.updated:
-            if args[position] is not None and (call.train_at < 0 or args[call.train_at]):
-                args[position].copy_(results[result])
-        if inplace:
-            # Under autocast the input keeps its values, as in a plain call, which overwrites only the cast.
-            return args[0].copy_(output) if args[0].dtype is output.dtype else output
-        if call.returns_indices and args[-1]:
-            return output, results[1]
-        if call.output_count > 1:
-            return tuple(results[k] for k in range(call.output_count))
-        return output
+        if torch.compiler.is_compiling():
+            return _call_operator(call, cls._operator, args)
+        return _call_operator(call, lambda *given: calls.run(cls, given), args)
 
     @classmethod
     def _with_flags(cls, given: Sequence[Any]) -> tuple[Any, ...]:
@@ -377,8 +360,9 @@ class FunctionBase:
 
     @classmethod
     def _traced_apply(cls, *args: Any, **keywords: Any) -> Any:
-        """`apply` as torch.compile traces it."""
-        call = calls.define(cls)
+        """`apply` as torch.compile traces it. Compiled code checks in each call every global name and every attribute
+        of the class that this function reads: all but the operator is in the OperatorCall, a constant."""
+        call = define(cls)
         if keywords or len(args) != call.arity:
             args = cls._bind(args, keywords)
         for position, name in call.scalars:
@@ -387,7 +371,36 @@ class FunctionBase:
                 raise TypeError(
                     f"{cls.__name__}: {name}: torch.compile needs a bool, int or float of Python; call .item() before"
                 )
-        return cls._through_operator(args)
+        if call.is_overridden:
+            raise NotImplementedError(f"{cls.__name__}: {_OVERRIDDEN}")
+        for position in call.constants:
+            if args[position] is not None and args[position].requires_grad and torch.is_grad_enabled():
+                cls._wants_gradient(args)
+        return _call_operator(call, cls._operator, args)
+
+
+def _call_operator(call: OperatorCall, operator: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The results of `apply`, computed by the operator, which changes none of its arguments."""
+    inplace = call.inplace_at >= 0 and args[call.inplace_at]
+    given = args[: len(args) - 1] if call.returns_indices else args
+    if call.inplace_at >= 0:
+        given = given[: call.inplace_at] + given[call.inplace_at + 1 :]
+    if inplace:
+        # The operator saves its input for the backward.
+        given = (given[0].clone(), *given[1:])
+    results = operator(*given)
+    output = results[0] if call.result_count > 1 else results
+    for position, result in call.updated:
+        if args[position] is not None and (call.train_at < 0 or args[call.train_at]):
+            args[position].copy_(results[result])
+    if inplace:
+        # Under autocast the input keeps its values, as in a plain call, which overwrites only the cast.
+        return args[0].copy_(output) if args[0].dtype is output.dtype else output
+    if call.returns_indices and args[-1]:
+        return output, results[1]
+    if call.output_count > 1:
+        return tuple(results[k] for k in range(call.output_count))
+    return output
 
 
 def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from thnn._torch import in_onnx_export
+from thnn._torch import in_onnx_export, traced_as
 from thnn.nn._errors import with_name
 
 Forward = TypeVar("Forward", bound=Callable[..., Any])
@@ -46,6 +46,8 @@ def layer_forward(forward: Forward) -> Forward:
                 return output
             raise _explained(self, (input, *args), error) from None
 
+    # Compiled code would check in each call that the closure of `wrapped` is the same. torch.compile wraps the errors.
+    traced_as(wrapped, forward)
     return wrapped  # type: ignore[return-value]
 
 

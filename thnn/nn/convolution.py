@@ -49,9 +49,8 @@ def _doc(name: str, axes: str, transposed: bool = False) -> str:
     )
 
 
-def _per_axis(layer: Any, name: str, dims: int) -> Sequence[int]:
-    """The current value of a setting with one number per axis; a single number is for all axes, as in torch."""
-    values = getattr(layer, name)
+def _per_axis(layer: Any, name: str, values: Any, dims: int) -> Sequence[int]:
+    """A setting with one number per axis; a single number is for all axes, as in torch."""
     if isinstance(values, int):
         return (values,) * dims
     if len(values) == dims:
@@ -115,12 +114,13 @@ class _Convolution(ConvBase):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         dims = weight.dim() - 2
-        stride, dilation = _per_axis(self, "stride", dims), _per_axis(self, "dilation", dims)
+        stride = _per_axis(self, "stride", self.stride, dims)
+        dilation = _per_axis(self, "dilation", self.dilation, dims)
         padding: Sequence[int] = (0,) * dims
         if self.padding_mode != "zeros":
             input = self._padded(input, self._reversed_padding_repeated_twice, self.padding_mode)
         elif not isinstance(self.padding, str):
-            padding = _per_axis(self, "padding", dims)
+            padding = _per_axis(self, "padding", self.padding, dims)
         elif self.padding == "same":
             if any(s != 1 for s in stride):
                 raise ValueError(
@@ -189,7 +189,9 @@ class _ConvTranspose(ConvTransposeBase):
             )
         dims = weight.dim() - 2
         names = ("stride", "padding", "dilation", "output_padding")
-        stride, padding, dilation, added = (_per_axis(self, name, dims) for name in names)
+        stride, padding, dilation, added = (
+            _per_axis(self, name, getattr(self, name), dims) for name in names
+        )
         if output_size is not None:
             try:
                 sizes: Any = torch.Size(output_size)
