@@ -213,7 +213,7 @@ static bool fillValues(const Operator *op, const StableValue *stack, THNNTensor 
 /* The gradient factor, as setGradientFactor() in binding.c; false if it must not be used. */
 static bool factorOf(StableValue value, int type, bool mustBeFinite, THNNTensor *view)
 {
-  if (!viewOfHandle((void *)value, 0, view) || view->type != type || numelOf(view) != 1) return false;
+  if (!viewOfHandle((void *)value, 0, view) || view->type != type || view->ndim != 0) return false;
   return !mustBeFinite || isfinite(type == THNN_TYPE_FLOAT ? *(float *)view->data : *(double *)view->data);
 }
 

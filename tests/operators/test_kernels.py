@@ -136,6 +136,29 @@ def test_errors_are_those_of_python(name: str) -> None:
     assert str(found.value) == str(expected.value)
 
 
+ONE = torch.tensor(1.0)
+WRONG_GRADIENTS: dict[str, tuple[type[Exception], str, tuple[Any, ...]]] = {
+    "MSECriterion_updateGradInput": (
+        ValueError,
+        r"gradOutput: .*, got shape \(1,\)",
+        (ONE[None], X, X, True),
+    ),
+    "AbsCriterion_updateGradInput": (ValueError, r"gradOutput: .*, got shape \(3, 4\)", (X, X, X, True)),
+    "SpatialUpSamplingBilinear_updateGradInput": (TypeError, "input: expected a tensor", (X, None, 4, 4)),
+    "Tanh_updateGradInput": (TypeError, "output: expected a tensor", (X, X, None)),
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("name", WRONG_GRADIENTS)
+def test_wrong_tensors_of_gradients(name: str, device: str) -> None:
+    thnn.register_operators()
+    error, message, values = WRONG_GRADIENTS[name]
+    given = [v.to(device) if isinstance(v, Tensor) else v for v in values]
+    with pytest.raises(error, match=f"^{name}: {message}"):
+        getattr(torch.ops.thnn, name)(*given)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 def test_errors_of_a_compiled_graph(backend: str) -> None:

@@ -219,6 +219,7 @@ class Operators:
         tags = self._tags() if function.phase == "updateOutput" else ()
         self._definitions.define(f"{name}({', '.join(arguments)}) -> {_returns(len(results))}", tags=tags)
         bound = self.library.bind(function)
+        kernel, fake = (_checking(name, arguments, scaled, f) for f in (kernel, fake))
         in_c = sources is not None and kernels.implement(
             self.namespace, bound, arguments, sources, results, kernel, scaled
         )
@@ -312,6 +313,27 @@ class Operators:
         return {
             gradient: tensor for gradient, tensor in found.items() if self.gradient_of[gradient] in wanted
         }
+
+
+def _checking(
+    name: str, arguments: Sequence[str], scaled: bool, kernel: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A kernel that checks what no C function sees: torch passes None for any tensor, and the gradient by a loss, the
+    first argument if `scaled`, is a factor of the C function's result."""
+    required = [(k, a.removeprefix("Tensor ")) for k, a in enumerate(arguments) if a.startswith("Tensor ")]
+
+    @functools.wraps(kernel)
+    def checking(*values: Any) -> Any:
+        for k, argument in required:
+            if values[k] is None:
+                raise TypeError(f"{name}: {argument}: expected a tensor, got None")
+        if scaled and values[0].dim() != 0:
+            raise ValueError(
+                f"{name}: gradOutput: expected a tensor without dimensions, got shape {tuple(values[0].shape)}"
+            )
+        return kernel(*values)
+
+    return checking
 
 
 def _returns(count: int) -> str:
