@@ -112,9 +112,16 @@ def _hint(name: str) -> str:
     classes = import_module("thnn._functions.classes").function_classes
     if f"{name}Function" in classes:
         return f"; did you mean thnn.{name}Function?"
-    if name in import_module("thnn.nn").__all__:
+    layers, layer = import_module("thnn.nn").__all__, name.removesuffix("Function")
+    if name in layers:
         return f"; did you mean thnn.nn.{name}?"
-    near = difflib.get_close_matches(name, classes, 1, 0.85)
+    near = [c for c in classes if c.lower() == name.lower()]
+    if not near and layer in layers:
+        return f"; did you mean thnn.nn.{layer}, whose documentation names its function?"
+    if not near and not hasattr(
+        import_module("torch.nn"), layer
+    ):  # a layer without a counterpart is not a misspelt function
+        near = difflib.get_close_matches(name, classes, 1, 0.85)
     if near:
         return f"; did you mean thnn.{near[0]}?"
     return "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""

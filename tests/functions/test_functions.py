@@ -49,6 +49,12 @@ def test_every_module_has_a_class() -> None:
         "FrobnicateFunction": "python -m thnn list",
         "Tanh": "did you mean thnn.TanhFunction",
         "Conv2d": "did you mean thnn.nn.Conv2d",
+        "ReLUFunction": r"did you mean thnn\.nn\.ReLU,",
+        "BCELossFunction": r"did you mean thnn\.nn\.BCELoss,",
+        "SoftplusFunction": "did you mean thnn.SoftPlusFunction",
+        "LeakyReLuFunction": "did you mean thnn.LeakyReLUFunction",
+        "HardTanFunction": "did you mean thnn.HardTanhFunction",
+        "GELUFunction": "python -m thnn list",  # of torch, and no misspelt ELU
     }.items():
         with pytest.raises(AttributeError, match=f"'{wrong}'.*{hint}"):
             getattr(thnn, wrong)
