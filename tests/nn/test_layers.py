@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -410,3 +411,10 @@ def test_batchmean_divides_in_the_old_form_too(old: dict[str, bool]) -> None:
         torch.testing.assert_close(
             thnn.nn.functional.kl_div(input, target, reduction="batchmean", **old), expected
         )
+
+
+@pytest.mark.parametrize("name", ["MaxPool2d", "AvgPool2d"])
+def test_a_window_of_a_numpy_size(name: str) -> None:
+    x = torch.linspace(-2, 2, 2 * 3 * 8 * 8).cos().reshape(2, 3, 8, 8)
+    size = np.int64(2)  # of which np.int64(2) == [] is an empty array
+    torch.testing.assert_close(getattr(thnn.nn, name)(size)(x), getattr(nn, name)(2)(x))

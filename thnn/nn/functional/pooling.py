@@ -51,7 +51,9 @@ def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
 
 def _strides(stride: Size | None, kernel: tuple[int, ...]) -> tuple[int, ...]:
     """The strides of windows; None and [] are the sizes of the kernel."""
-    return kernel if stride is None or stride == [] else _tuple("stride", stride, len(kernel))
+    if stride is None or (isinstance(stride, Sequence) and not stride):
+        return kernel
+    return _tuple("stride", stride, len(kernel))
 
 
 def _check_dims(input: Tensor, dims: int) -> None:
