@@ -400,5 +400,10 @@ def test_scalars_of_numpy_in_compiled_code() -> None:
         compiled = torch.compile(call, fullgraph=fullgraph, backend="aot_eager")
         torch.testing.assert_close(compiled(x), call(x))
     torch.compiler.reset()
-    with pytest.raises(Exception, match=r"LeakyReLUFunction: negval: torch\.compile needs a bool"):
-        torch.compile(by_class, fullgraph=True, backend="aot_eager")(x)
+
+    def by_function(x: Tensor) -> Any:
+        return thnn.nn.functional.leaky_relu(x, slope)
+
+    for call in (by_class, by_function, thnn.nn.LeakyReLU(slope)):
+        with pytest.raises(Exception, match=r"LeakyReLUFunction: negval: torch\.compile needs a bool"):
+            torch.compile(call, fullgraph=True, backend="aot_eager")(x)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from thnn._binding.arguments import describe
+from thnn._torch import traced_as
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
@@ -99,6 +100,7 @@ def named(function: AnyFunction) -> AnyFunction:
             found = _wrong_argument(function, args, keywords) or with_name(function.__name__, error)
             raise found.with_traceback(error.__traceback__) from None
 
+    traced_as(wrapped, function)  # torch.compile cannot trace the search for the wrong argument
     return wrapped  # type: ignore[return-value]
 
 
