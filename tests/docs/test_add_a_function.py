@@ -85,11 +85,12 @@ def test_the_kernel_is_formatted() -> None:
     program = Path(sys.executable).parent / "clang-format"
     if not program.exists():
         pytest.skip("needs clang-format")
-    kernels = [text for _, language, text in blocks() if language == "c" and "#include" in text]
-    kernels += [text for _, language, text in blocks() if language == "cuda"]
+    kernels = [("c", text) for _, language, text in blocks() if language == "c" and "#include" in text]
+    kernels += [("cu", text) for _, language, text in blocks() if language == "cuda"]
     assert len(kernels) == 2
-    command = [program, f"--assume-filename={ROOT / 'generic' / 'normalization' / 'ScaleShift.c'}"]
-    for kernel in kernels:
+    for suffix, kernel in kernels:
+        path = ROOT / "generic" / "normalization" / f"ScaleShift.{suffix}"
+        command = [program, f"--assume-filename={path}"]
         assert subprocess.run(command, input=kernel, text=True, stdout=subprocess.PIPE).stdout == kernel
 
 
