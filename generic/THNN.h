@@ -2252,7 +2252,8 @@ TH_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
      output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]
      with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)
 
-   -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A NaN position gives NaN.
+   -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position with a
+   NaN gives NaN, unless its other coordinate is outside of the image.
    Shapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).
    Errors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.
    Source: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample. */
@@ -2665,7 +2666,7 @@ TH_API void THNN_(RReLU_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *noise,       // as the forward left it; read if train
+    THTensor *noise,       // as the forward left it; read if random, see above
     accreal lower,         // least slope
     accreal upper,         // largest slope
     bool train,            // random slopes

@@ -12,7 +12,7 @@ Private attributes of objects cannot be imported. thnn uses these:
 attribute                                               used by                         without it
 ======================================================  ==============================  ===============================
 ``Function._backward_cls``                              `_functions.base`, `compat`     classes cannot be created
-``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph`, `parallel`,     layers cannot be called
+``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph`, `parallel`,      layers cannot be called
 hooks, ``_load_from_state_dict``                        `_profile`
 ``Module._compiled_call_impl``                          `graph.mode_views`              no effect
 ``Module._replicate_for_data_parallel``                 `parallel._replicas`            modules cannot be replicated

@@ -54,7 +54,8 @@ def stale(files: Mapping[Path, str | None]) -> dict[Path, str]:
 
 
 def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
-    """Rewrites stale files and rebuilds; on any exception or signal the tree is restored."""
+    """Rewrites stale files and rebuilds; on any exception or signal before the CUDA library is built, the tree is
+    restored."""
     progress = Progress()
     directory, package = root / "build" / "cmake", root / "thnn"
     wants_cuda = cuda.is_wanted()
@@ -85,8 +86,8 @@ def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
     for path in (*new, *libraries):
         report(f"{'deleted' if files.get(path, '') is None else 'wrote'} {path.relative_to(root)}")
     if wants_cuda:
-        cuda.build_library(root, package)
-    if not new and not libraries:
+        report(f"built {cuda.build_library(root, package).relative_to(root)}")
+    elif not new and not libraries:
         report("everything is up to date")
 
 

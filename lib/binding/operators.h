@@ -21,21 +21,21 @@ typedef enum THNNSourceKind {
 } THNNSourceKind;
 
 typedef struct THNNSource {
-  int32_t kind; /* THNNSourceKind */
-  int32_t index, dimension,
-      flag; /* index, flag: numbers of arguments of the operator; argument `flag` is a bool, -1 for none */
+  int32_t kind;             /* THNNSourceKind */
+  int32_t index, dimension; /* index: number of an argument of the operator */
+  int32_t flag;             /* number of an argument, a bool; -1 for none */
   double number;
 } THNNSource;
 
-/* Registers a kernel for the operator `name` of a namespace. It calls `function` and returns the tensors made for
-   the arguments of `function` at the positions `results`, an empty tensor where none was made. `letters` has a letter per argument of the
-   operator: T tensor, O optional tensor, i int, b bool, d float. `scale` tells what multiplies the result by the first
-   argument, a tensor of one element: 0 nothing, 1 the function, 2 this kernel, after the function.
+/* Registers a kernel for the operator `name` of a namespace. It calls `function` and returns the tensors made for the
+   arguments of `function` at the positions `results`, an empty tensor where none was made. `letters` has a letter per
+   argument of the operator: T tensor, O optional tensor, i int, b bool, d float. `scale` tells what multiplies the result
+   by the first argument, a tensor without dimensions: 0 nothing, 1 the function, 2 this kernel, after the function.
 
    `fallback`, the id of a Python function with the same arguments and results, computes the calls that C does not: those
    with an error, with scale 1 and a gradient factor that is not finite, or with a result that the function requests like
-   a tensor that is empty or has gaps, and, while an observer is set (binding.h), all. False if there are too many operators, or without
-   thnn_connectOperators(). */
+   a tensor that is empty or has gaps, and, while an observer is set (binding.h), all. False if there are too many
+   operators, or without thnn_connectOperators(). */
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
                            const THNNSource *sources, const int32_t *results, int resultCount, int scale,
                            uintptr_t fallback);

@@ -810,17 +810,31 @@ def test_functions_with_an_explicit_training_flag() -> None:
                 0
             ]
             x = torch.alpha_dropout(torch.native_dropout(x, 0.5, True)[0], 0.5, True)
+            x = thnn.nn.functional.batch_norm(x, n.running_mean, n.running_var, n.weight, n.bias, True)
             return F.dropout(F.batch_norm(x, None, None, training=True))
 
     model = Model()
     branches = fork(model, images().float())
     assert model.norm.running_mean.item() == 0
     x = images().float() + 1
-    expected = F.batch_norm(x / (1 + 1e-5) / (1 + 1e-6) ** 0.5, None, None, training=True)
+    expected = F.batch_norm(x / (1 + 1e-5) ** 1.5 / (1 + 1e-6) ** 0.5, None, None, training=True)
     torch.testing.assert_close(branches.infer(x), expected)
     assert model.norm.running_mean.item() == 0
     branches.train(x)
     assert model.norm.running_mean.item() != 0
+
+
+def test_random_slopes_with_an_explicit_training_flag() -> None:
+    class Model(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            x = thnn.nn.functional.rrelu(x, 0.1, 0.3, True)
+            output: Tensor = thnn.RReLUFunction.apply(x, 0.1, 0.3, True)
+            return output
+
+    branches = fork(Model(), images().float())
+    x = -images().float().abs()
+    torch.testing.assert_close(branches.infer(x), x * 0.04)
+    assert not branches.train(x).equal(x * 0.04)
 
 
 def test_a_buffer_whose_version_does_not_change() -> None:

@@ -220,6 +220,15 @@ def test_layers_in_containers_without_a_forward_are_fused() -> None:
     assert [layer.name for layer in thnn.convert(model).fused] == ["list.0.0"]
 
 
+def test_a_fused_layer_whose_activation_was_removed_is_reverted() -> None:
+    model = nn.Sequential(nn.BatchNorm2d(3), nn.ReLU())
+    thnn.convert(model)
+    assert model[0].activation == "relu"
+    model[0].activation = None
+    thnn.revert(model)
+    assert type(model[0]) is nn.BatchNorm2d
+
+
 def test_options_that_torch_lacks_are_not_reverted() -> None:
     model = nn.Sequential(thnn.nn.BatchNorm2d(3, unbiased=False), thnn.nn.BatchNorm2d(3))
     report = thnn.revert(model)

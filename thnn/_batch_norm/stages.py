@@ -122,8 +122,8 @@ def save_statistics(
 ) -> tuple[Tensor, Tensor]:
     """Mean and inverse deviation (C) of a batch with the given statistics; updates the running statistics.
 
-    Raises ValueError, with nothing written, if there is at most one value per channel. On a CUDA device a later call of
-    thnn raises it instead; other accelerators stop.
+    Raises ValueError, with nothing written, if there is at most one value per channel. Where the CUDA library computes,
+    a later call of thnn raises it instead; otherwise an accelerator stops.
     """
     C = statistics.shape[0] // 2
     running = [t for t in (running_mean, running_var) if t is not None]

@@ -51,8 +51,8 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
 
     A tensor is allocated for each value ALLOCATE, and outputs of another size are resized. `report` is the result
     of a call by the fast route; after 0, `invoke` begins with such a call. Returns the values, with ALLOCATE
-    replaced by the tensors. Raises TypeError, ValueError, IndexError, NotImplementedError or RuntimeError, with
-    every tensor left unchanged.
+    replaced by the tensors. Raises TypeError, ValueError, IndexError, NotImplementedError or RuntimeError; every
+    tensor is left unchanged, except by errors that a CUDA device finds.
     """
     return _invoke(bound, flags, values, _take(report))
 

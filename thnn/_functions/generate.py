@@ -132,7 +132,8 @@ def _make_function_class(
 def _make_function_class_criterion(
     module: Module, name: str | None = None, library: Library = THNN, reference: Reference | None = None
 ) -> type[FunctionBase]:
-    """The autograd class of a criterion: a loss of one element, multiplied by the incoming gradient in backward.
+    """The autograd class of a criterion: a loss of one element, whose backward multiplies gradInput by the incoming
+    gradient.
 
     Besides the two forms of call of all classes, a criterion has that of PyTorch 0.1.1, target first:
     ``XCriterionFunction(target, *scalars, weight=None)(input)``, which returns a tensor of size (1).

@@ -131,8 +131,9 @@ def open_cuda_library(
 ) -> Library | None:
     """The CUDA library of a loaded header, from the cache or compiled; from now on it computes CUDA tensors.
 
-    With THNN_CUDA_EMULATE the emulation; None if the header has no kernels for CUDA. Raises CompileError, ValueError if
-    a file was edited since the header was loaded, and NotImplementedError without nvcc or kernels for CUDA.
+    With THNN_CUDA_EMULATE: the emulation, or None if the header has no kernels to emulate. Raises CompileError,
+    ValueError if a file was edited since the header was loaded, and, except in emulation, NotImplementedError without
+    nvcc or kernels for CUDA.
     """
     own = cuda_recipe(recipe, host.path)
     if own is None:

@@ -119,7 +119,8 @@ def guarded(tensor: Tensor, at_end: bool) -> Tensor:
 
 
 class _AnnouncingRunner(CaseRunner):
-    """Announces each call; with `at_end`, the tensors are guarded."""
+    """Announces each call. Unless `at_end` is None, the tensors are guarded: at the end of their memory, or, if it is
+    False, at its beginning."""
 
     at_end: bool | None = None
 

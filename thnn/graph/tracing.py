@@ -56,6 +56,7 @@ def _modes() -> dict[Any, _Mode]:
         table[function] = _Mode(5, "training", False, 3, "running_mean")
     for name in ("BatchNormalizationFunction", "BatchNormalizationReLUFunction"):
         table[thnn.function_classes[name]] = _Mode(5, "train", False, 3, "running_mean")
+    table[thnn.function_classes["RReLUFunction"]] = _Mode(3, "train", False)
     table[thnn.batch_norm] = _Mode(_BY_KEYWORD, "is_infer", True)
     return table
 

@@ -155,9 +155,9 @@ class _BatchNorm(BatchNormBase):
     def _options_beyond_torch(self) -> str:
         """The options in use that torch's layer lacks, except the option that convert() sets; '' if there are none."""
         names = ("unbiased", "first_batch", "update_statistics", "activation")
-        used = [n for n in names if getattr(self, n) != getattr(_BatchNorm, n)]
         if self.__dict__.get("_fused"):
-            used.remove("activation")
+            names = names[:-1]
+        used = [n for n in names if getattr(self, n) != getattr(_BatchNorm, n)]
         return "uses " + ", ".join(used) if used else ""
 
     def _fuse(self, entry: Any) -> None:

@@ -111,7 +111,8 @@ void sample(THNNState *state, const THNNTensor *input, const THNNTensor *grid, c
 
 /* --- gradGrid --------------------------------------------------------------------------------------------------------- */
 
-/* The derivatives of the output of a position along the axes. */
+/* The gradient by a position, in pixels along each axis: the sum over all channels of gradOutput times the derivative of
+   the output. */
 template <class Number, int AXES> struct Slopes {
   Number along[AXES];
 };

@@ -50,7 +50,7 @@ struct BadElement {
 };
 
 /* A check of elements that a kernel reads. A kernel cannot end its call, so it writes NaN, or nothing, in place of a result
-   of a bad element; a later call on the device raises the error. In emulation, where a launch has ended when it returns,
+   of a bad element, or leaves the element out; a later call on the device raises the error. In emulation, where a launch has ended when it returns,
    the call itself raises it. */
 struct ElementCheck {
   BadElement *report;

@@ -165,7 +165,7 @@ static void runStage(Stage stage, const StageArguments *arguments, bool reversed
   const BatchNorm *b = arguments->batch;
   const int64_t tiles = b->channelTiles * b->positionBlocks, work = b->channels * b->positions;
   const int threads = thnn_threads(tiles, work);
-  if (threads == 1) { /* avoids the cost of a parallel region, which slows down calls with small tensors */
+  if (threads == 1) {
     for (int64_t i = 0; i < tiles; i++) stage(arguments, tileAt(b, reversed ? tiles - 1 - i : i));
     return;
   }

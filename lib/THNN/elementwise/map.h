@@ -72,7 +72,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   THNNMap thnn_map;                                                                                          \
   thnn_mapBegin(&thnn_map, sizeof(real), writes, count, thnn_tensors);
 
-/* A parallel region costs 0.2 us even with one thread, so a single task runs outside of one. */
+/* A single task runs outside of a parallel region, which libraries of thnn.load enter even with one thread. */
 #define THNN_MAP_FOR_(i, tasks, work, ...)                                                                   \
   if ((tasks) == 1) {                                                                                        \
     const int64_t i = 0;                                                                                     \

@@ -52,19 +52,20 @@ static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes,
 void THNN_(poolingMaxLanes)(int64_t n, const LaneRows *rows) { FOR_LANE_BLOCKS(n, maxBlock, rows, false); }
 void THNN_(poolingMaxPairs)(int64_t n, const LaneRows *rows) { FOR_LANE_BLOCKS(n, maxBlock, rows, true); }
 
-/* The sum of the elements, one partial sum per row of the kernel, divided by the divisor. */
+/* The sum of the elements, one partial sum per row of the kernel: divided by the divisor or, for a scaled sum, times the
+   scale plus the bias. */
 static ALWAYS_INLINE void averageBlock(const int64_t *first, int vectors, int lanes, const LaneRows *rows,
                                        bool pairs)
 {
   const LaneRows s = *rows;
   const real *from = s.from;
   real *to = s.to;
-  vreal divisor[MAX_VECTORS];
+  vreal factor[MAX_VECTORS]; /* of each lane: the scale of a scaled sum, otherwise a factor of the divisor */
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++)
-    divisor[v] = s.scale         ? loadLanes(s.scale + first[v], lanes)
-                 : s.laneDivisor ? loadLanes(s.laneDivisor + first[v], lanes)
-                                 : v_set1(1);
+    factor[v] = s.scale         ? loadLanes(s.scale + first[v], lanes)
+                : s.laneDivisor ? loadLanes(s.laneDivisor + first[v], lanes)
+                                : v_set1(1);
   for (int64_t n = 0; n < s.count; n++) {
     vreal total[MAX_VECTORS];
 #pragma GCC unroll 4
@@ -83,8 +84,8 @@ static ALWAYS_INLINE void averageBlock(const int64_t *first, int vectors, int la
     }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
-      const vreal result = s.scale ? total[v] * divisor[v] + loadLanes(s.bias + first[v], lanes)
-                                   : total[v] / (divisor[v] * s.rowDivisor[n]);
+      const vreal result = s.scale ? total[v] * factor[v] + loadLanes(s.bias + first[v], lanes)
+                                   : total[v] / (factor[v] * s.rowDivisor[n]);
       storeLanes(to + first[v], result, lanes);
     }
     from += s.fromStep;

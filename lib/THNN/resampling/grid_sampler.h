@@ -3,7 +3,7 @@
 
 /* Images or volumes sampled by linear interpolation at the positions of a grid. input is (N, C, [D,] H, W), grid
    (N, [oD,] oH, oW, axes), its last dimension x, y[, z], where -1 and 1 are the centres of the first and last pixels.
-   Pixels outside are 0. A NaN position gives NaN. */
+   Pixels outside are 0. A position with a NaN gives NaN, unless another coordinate is outside of the image. */
 
 #include "runtime/kernel.h"
 

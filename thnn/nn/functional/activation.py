@@ -15,42 +15,42 @@ from torch import Tensor
 from thnn._functions.classes import function_classes
 
 
-def _apply(name: str) -> Any:
-    return function_classes[f"{name}Function"].apply
+def _class(name: str) -> Any:
+    return function_classes[f"{name}Function"]
 
 
-_elu = _apply("ELU")
-_gated_linear = _apply("GatedLinear")
-_hard_shrink = _apply("HardShrink")
-_hard_tanh = _apply("HardTanh")
-_leaky_relu = _apply("LeakyReLU")
-_log_sigmoid = _apply("LogSigmoid")
-_log_soft_max = _apply("LogSoftMax")
-_prelu = _apply("PReLU")
-_rrelu = _apply("RReLU")
-_sigmoid = _apply("Sigmoid")
-_soft_max = _apply("SoftMax")
-_soft_plus = _apply("SoftPlus")
-_soft_shrink = _apply("SoftShrink")
-_tanh = _apply("Tanh")
-_threshold = _apply("Threshold")
+_elu = _class("ELU")
+_gated_linear = _class("GatedLinear")
+_hard_shrink = _class("HardShrink")
+_hard_tanh = _class("HardTanh")
+_leaky_relu = _class("LeakyReLU")
+_log_sigmoid = _class("LogSigmoid")
+_log_soft_max = _class("LogSoftMax")
+_prelu = _class("PReLU")
+_rrelu = _class("RReLU")
+_sigmoid = _class("Sigmoid")
+_soft_max = _class("SoftMax")
+_soft_plus = _class("SoftPlus")
+_soft_shrink = _class("SoftShrink")
+_tanh = _class("Tanh")
+_threshold = _class("Threshold")
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`input` where it exceeds `threshold`, else `value`."""
-    output: Tensor = _threshold(input, threshold, value, inplace)
+    output: Tensor = _threshold.apply(input, threshold, value, inplace)
     return output
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(input, 0)."""
-    output: Tensor = _threshold(input, 0.0, 0.0, inplace)
+    output: Tensor = _threshold.apply(input, 0.0, 0.0, inplace)
     return output
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """`input` where it is positive, else negative_slope * input."""
-    output: Tensor = _leaky_relu(input, negative_slope, inplace)
+    output: Tensor = _leaky_relu.apply(input, negative_slope, inplace)
     return output
 
 
@@ -61,7 +61,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """min(max(input, min_val), max_val)."""
-    output: Tensor = _hard_tanh(input, min_val, max_val, inplace)
+    output: Tensor = _hard_tanh.apply(input, min_val, max_val, inplace)
     return output
 
 
@@ -69,13 +69,13 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` where it is positive, else alpha * (exp(input) - 1); with a negative `alpha` computed by torch."""
     if alpha < 0:
         return F.elu(input, alpha, inplace)
-    output: Tensor = _elu(input, alpha, inplace)
+    output: Tensor = _elu.apply(input, alpha, inplace)
     return output
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """`input` where it is outside of [-lambd, lambd], else 0."""
-    output: Tensor = _hard_shrink(input, lambd)
+    output: Tensor = _hard_shrink.apply(input, lambd)
     return output
 
 
@@ -83,19 +83,19 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """`input` moved towards 0 by `lambd`, and 0 in [-lambd, lambd]."""
     if lambd < 0:
         raise ValueError(f"lambd: expected at least 0, got {lambd}")
-    output: Tensor = _soft_shrink(input, lambd)
+    output: Tensor = _soft_shrink.apply(input, lambd)
     return output
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * input)) / beta, and `input` where beta * input exceeds `threshold`."""
-    output: Tensor = _soft_plus(input, beta, threshold)
+    output: Tensor = _soft_plus.apply(input, beta, threshold)
     return output
 
 
 def logsigmoid(input: Tensor) -> Tensor:
     """log(1 / (1 + exp(-input)))."""
-    output: Tensor = _log_sigmoid(input)
+    output: Tensor = _log_sigmoid.apply(input)
     return output
 
 
@@ -104,7 +104,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     channels = 0 if weight.numel() == 1 else weight.numel()
     if channels and input.dim() < 2:
         raise ValueError(f"weight: expected one number for an input without channels, got {channels}")
-    output: Tensor = _prelu(input, weight.reshape(-1), channels)
+    output: Tensor = _prelu.apply(input, weight.reshape(-1), channels)
     return output
 
 
@@ -120,7 +120,7 @@ def rrelu(
     In training slopes are uniform random numbers from lower to upper, by torch's default generator; otherwise each is
     (lower + upper) / 2.
     """
-    output: Tensor = _rrelu(input, lower, upper, training, inplace)
+    output: Tensor = _rrelu.apply(input, lower, upper, training, inplace)
     return output
 
 
@@ -128,19 +128,19 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """a * sigmoid(b) for the two halves a and b of `input` along `dim`."""
     if not -input.dim() <= dim < input.dim():
         raise IndexError(f"dim: expected -{input.dim()} <= dim < {input.dim()}, got {dim}")
-    output: Tensor = _gated_linear(input, dim % input.dim())
+    output: Tensor = _gated_linear.apply(input, dim % input.dim())
     return output
 
 
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input))."""
-    output: Tensor = _sigmoid(input)
+    output: Tensor = _sigmoid.apply(input)
     return output
 
 
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent."""
-    output: Tensor = _tanh(input)
+    output: Tensor = _tanh.apply(input)
     return output
 
 
@@ -148,21 +148,21 @@ def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
 ) -> Tensor:
     """exp(input) / its sum along `dim`."""
-    return _along(_soft_max, input, dim, dtype)
+    return _along(_soft_max.apply, input, dim, dtype)
 
 
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
 ) -> Tensor:
     """exp(-input) / its sum along `dim`."""
-    return _along(_soft_max, -input, dim, dtype)
+    return _along(_soft_max.apply, -input, dim, dtype)
 
 
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
 ) -> Tensor:
     """input - log of the sum of exp(input) along `dim`."""
-    return _along(_log_soft_max, input, dim, dtype)
+    return _along(_log_soft_max.apply, input, dim, dtype)
 
 
 def _along(function: Any, input: Tensor, dim: int | None, dtype: torch.dtype | None) -> Tensor:

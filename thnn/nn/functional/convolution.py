@@ -15,9 +15,9 @@ from torch import Tensor
 from thnn._functions.classes import function_classes
 from thnn.nn.functional.pooling import _tuple
 
-_convolution = function_classes["ConvolutionFunction"].apply
-_full_convolution = function_classes["FullConvolutionFunction"].apply
-_linear = function_classes["LinearFunction"].apply
+_convolution = function_classes["ConvolutionFunction"]
+_full_convolution = function_classes["FullConvolutionFunction"]
+_linear = function_classes["LinearFunction"]
 
 Size = int | Sequence[int]
 
@@ -26,9 +26,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input * weight^T + bias: input (..., I), weight (O, I), bias (O), output (..., O)."""
     output: Tensor
     if input.dim() <= 2:
-        output = _linear(input, weight, bias)
+        output = _linear.apply(input, weight, bias)
         return output
-    output = _linear(input.flatten(0, -2), weight, bias)
+    output = _linear.apply(input.flatten(0, -2), weight, bias)
     return output.reshape(*input.shape[:-1], output.shape[-1])
 
 
@@ -63,7 +63,7 @@ def _convolved(
         if padding != "valid":
             raise ValueError(f"padding: expected numbers, 'valid' or 'same', got {padding!r}")
         padding = 0
-    output: Tensor = _convolution(
+    output: Tensor = _convolution.apply(
         input,
         weight,
         bias,
@@ -122,7 +122,7 @@ def _transposed(
     dims: int, input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, **settings: Any
 ) -> Tensor:
     values = [n for name, value in settings.items() for n in _axes(name, value, dims, int(name in _ONES))]
-    output: Tensor = _full_convolution(input, weight, bias, *values, groups)
+    output: Tensor = _full_convolution.apply(input, weight, bias, *values, groups)
     return output
 
 

@@ -21,20 +21,20 @@ from thnn._torch import in_transform
 from thnn.nn.functional.activation import log_softmax
 
 
-def _apply(name: str) -> Any:
-    return function_classes[f"{name}CriterionFunction"].apply
+def _class(name: str) -> Any:
+    return function_classes[f"{name}CriterionFunction"]
 
 
-_abs = _apply("Abs")
-_bce = _apply("BCE")
-_class_nll = _apply("ClassNLL")
-_dist_kl_div = _apply("DistKLDiv")
-_mse = _apply("MSE")
-_multi_label_margin = _apply("MultiLabelMargin")
-_multi_margin = _apply("MultiMargin")
-_smooth_l1 = _apply("SmoothL1")
-_soft_margin = _apply("SoftMargin")
-_spatial_class_nll = _apply("SpatialClassNLL")
+_abs = _class("Abs")
+_bce = _class("BCE")
+_class_nll = _class("ClassNLL")
+_dist_kl_div = _class("DistKLDiv")
+_mse = _class("MSE")
+_multi_label_margin = _class("MultiLabelMargin")
+_multi_margin = _class("MultiMargin")
+_smooth_l1 = _class("SmoothL1")
+_soft_margin = _class("SoftMargin")
+_spatial_class_nll = _class("SpatialClassNLL")
 
 _REDUCTIONS = ("mean", "sum", "none")
 
@@ -80,7 +80,7 @@ def l1_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if weight is not None or _by_torch(reduction, target):
         return F.l1_loss(input, target, reduction=reduction, weight=weight)  # type: ignore[call-arg]
-    output: Tensor = _abs(*_same_size(input, target), reduction == "mean")
+    output: Tensor = _abs.apply(*_same_size(input, target), reduction == "mean")
     return output
 
 
@@ -96,7 +96,7 @@ def mse_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if weight is not None or _by_torch(reduction, target):
         return F.mse_loss(input, target, reduction=reduction, weight=weight)  # type: ignore[call-arg]
-    output: Tensor = _mse(*_same_size(input, target), reduction == "mean")
+    output: Tensor = _mse.apply(*_same_size(input, target), reduction == "mean")
     return output
 
 
@@ -119,7 +119,7 @@ def smooth_l1_loss(
     input, target = _same_size(input, target)
     if beta != 1:
         input, target = input / beta, target / beta
-    output: Tensor = _smooth_l1(input, target, reduction == "mean")
+    output: Tensor = _smooth_l1.apply(input, target, reduction == "mean")
     return output if beta == 1 else output * beta
 
 
@@ -149,7 +149,7 @@ def binary_cross_entropy(
             raise ValueError(
                 f"weight: expected a size that broadcasts to {tuple(input.shape)}, got {tuple(weight.shape)}"
             ) from None
-    output: Tensor = _bce(input, target, weight, reduction == "mean")
+    output: Tensor = _bce.apply(input, target, weight, reduction == "mean")
     return output
 
 
@@ -172,7 +172,9 @@ def kl_div(
         terms = F.kl_div(input, target, reduction="none", log_target=log_target)
         output = terms if reduction == "none" else terms.mean() if reduction == "mean" else terms.sum()
     else:
-        output = _dist_kl_div(*_same_size(input, target.exp() if log_target else target), reduction == "mean")
+        output = _dist_kl_div.apply(
+            *_same_size(input, target.exp() if log_target else target), reduction == "mean"
+        )
     return output / input.shape[0] if batch_mean and input.dim() else output
 
 
@@ -187,7 +189,7 @@ def soft_margin_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction, target):
         return F.soft_margin_loss(input, target, reduction=reduction)
-    output: Tensor = _soft_margin(*_same_size(input, target), reduction == "mean")
+    output: Tensor = _soft_margin.apply(*_same_size(input, target), reduction == "mean")
     return output
 
 
@@ -208,7 +210,7 @@ def multi_margin_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):
         return F.multi_margin_loss(input, target, p, margin, weight, reduction=reduction)
-    output: Tensor = _multi_margin(input, target, weight, reduction == "mean", p, margin)
+    output: Tensor = _multi_margin.apply(input, target, weight, reduction == "mean", p, margin)
     return output
 
 
@@ -226,7 +228,7 @@ def multilabel_margin_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):
         return F.multilabel_margin_loss(input, target, reduction=reduction)
-    output: Tensor = _multi_label_margin(input, target, reduction == "mean")
+    output: Tensor = _multi_label_margin.apply(input, target, reduction == "mean")
     return output
 
 
@@ -256,12 +258,12 @@ def nll_loss(
         )
     output: Tensor
     if input.dim() <= 2:
-        output = _class_nll(input, target, weight, mean, ignore_index)
+        output = _class_nll.apply(input, target, weight, mean, ignore_index)
     elif input.dim() == 4:
-        output = _spatial_class_nll(input, target, weight, mean, ignore_index)
+        output = _spatial_class_nll.apply(input, target, weight, mean, ignore_index)
     else:
         images, classes = input.flatten(2).unsqueeze(-1), target.flatten(1).unsqueeze(-1)
-        output = _spatial_class_nll(images, classes, weight, mean, ignore_index)
+        output = _spatial_class_nll.apply(images, classes, weight, mean, ignore_index)
     # The criterion gives 0 where torch divides 0 by 0; the gradient is 0. A recording must not depend on the numbers,
     # and a device is not waited for.
     is_known = output.device.type == "cpu" and not torch.compiler.is_compiling() and not in_transform()

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from thnn._functions.classes import function_classes
 
-_batch_normalization = function_classes["BatchNormalizationFunction"].apply
-_response_normalization = function_classes["SpatialCrossMapLRNFunction"].apply
+_batch_normalization = function_classes["BatchNormalizationFunction"]
+_response_normalization = function_classes["SpatialCrossMapLRNFunction"]
 
 
 def batch_norm(
@@ -28,7 +28,7 @@ def batch_norm(
 
     In training the running statistics that are given are updated. ValueError for one value per channel in training.
     """
-    output: Tensor = _batch_normalization(
+    output: Tensor = _batch_normalization.apply(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )
     return output
@@ -45,7 +45,7 @@ def local_response_norm(
         raise ValueError(f"input: expected at least 3 dimensions (N, C, ...), got shape {tuple(input.shape)}")
     output: Tensor
     if input.dim() == 4:
-        output = _response_normalization(input, size, alpha, beta, k)
+        output = _response_normalization.apply(input, size, alpha, beta, k)
         return output
-    output = _response_normalization(input.flatten(2).unsqueeze(-1), size, alpha, beta, k)
+    output = _response_normalization.apply(input.flatten(2).unsqueeze(-1), size, alpha, beta, k)
     return output.reshape(input.shape)

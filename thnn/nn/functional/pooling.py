@@ -20,21 +20,21 @@ Size = int | Sequence[int]
 OutputSize = int | None | Sequence[int | None]
 
 
-def _apply(name: str) -> Any:
-    return function_classes[f"{name}Function"].apply
+def _class(name: str) -> Any:
+    return function_classes[f"{name}Function"]
 
 
-_average2d = _apply("SpatialAveragePooling")
-_average3d = _apply("VolumetricAveragePooling")
-_max2d = _apply("SpatialMaxPooling")
-_dilated_max2d = _apply("SpatialDilatedMaxPooling")
-_dilated_max3d = _apply("VolumetricDilatedMaxPooling")
-_adaptive_average2d = _apply("SpatialAdaptiveAveragePooling")
-_adaptive_average3d = _apply("VolumetricAdaptiveAveragePooling")
-_adaptive_max2d = _apply("SpatialAdaptiveMaxPooling")
-_fractional_max2d = _apply("SpatialFractionalMaxPooling")
-_fractional_max3d = _apply("VolumetricFractionalMaxPooling")
-_unpool2d = _apply("SpatialMaxUnpooling")
+_average2d = _class("SpatialAveragePooling")
+_average3d = _class("VolumetricAveragePooling")
+_max2d = _class("SpatialMaxPooling")
+_dilated_max2d = _class("SpatialDilatedMaxPooling")
+_dilated_max3d = _class("VolumetricDilatedMaxPooling")
+_adaptive_average2d = _class("SpatialAdaptiveAveragePooling")
+_adaptive_average3d = _class("VolumetricAdaptiveAveragePooling")
+_adaptive_max2d = _class("SpatialAdaptiveMaxPooling")
+_fractional_max2d = _class("SpatialFractionalMaxPooling")
+_fractional_max3d = _class("VolumetricFractionalMaxPooling")
+_unpool2d = _class("SpatialMaxUnpooling")
 
 
 def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
@@ -125,9 +125,9 @@ def max_pool2d(
     padH, padW = _tuple("padding", padding, 2)
     dilationH, dilationW = _tuple("dilation", dilation, 2)
     if dilationH == dilationW == 1:
-        result = _max2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices)
+        result = _max2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices)
     else:
-        result = _dilated_max2d(
+        result = _dilated_max2d.apply(
             input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices
         )
     if not return_indices:
@@ -154,7 +154,7 @@ def max_pool3d(
     dT, dH, dW = strides = _strides(stride, kernel)
     pT, pH, pW = paddings = _tuple("padding", padding, 3)
     dilationT, dilationH, dilationW = dilations = _tuple("dilation", dilation, 3)
-    result = _dilated_max3d(
+    result = _dilated_max3d.apply(
         input, kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceil_mode,
         return_indices=return_indices,
     )  # fmt: skip
@@ -217,7 +217,7 @@ def avg_pool2d(
     dH, dW = strides = _strides(stride, kernel)
     padH, padW = paddings = _tuple("padding", padding, 2)
     count_include_pad = count_include_pad or divisor_override is not None
-    output: Tensor = _average2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
+    output: Tensor = _average2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
     output = _without_windows_beyond_input(output, input, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
@@ -240,7 +240,7 @@ def avg_pool3d(
     dT, dH, dW = strides = _strides(stride, kernel)
     pT, pH, pW = paddings = _tuple("padding", padding, 3)
     count_include_pad = count_include_pad or divisor_override is not None
-    output: Tensor = _average3d(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
+    output: Tensor = _average3d.apply(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
     output = _without_windows_beyond_input(output, input, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
@@ -280,7 +280,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: OutputSize) -> Tensor:
     """The means of `output_size` adaptive regions of a sequence (N, C, L) or (C, L)."""
     _check_dims(input, 1)
     (size,) = _sizes("output_size", output_size, input, 1)
-    output: Tensor = _adaptive_average2d(input.unsqueeze(-2), size, 1)
+    output: Tensor = _adaptive_average2d.apply(input.unsqueeze(-2), size, 1)
     return output.squeeze(-2)
 
 
@@ -288,7 +288,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
     """The means of (oH, oW) adaptive regions of an image (N, C, H, W) or (C, H, W)."""
     _check_dims(input, 2)
     height, width = _sizes("output_size", output_size, input, 2)
-    output: Tensor = _adaptive_average2d(input, width, height)
+    output: Tensor = _adaptive_average2d.apply(input, width, height)
     return output
 
 
@@ -296,7 +296,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
     """The means of (oD, oH, oW) adaptive regions of a volume (N, C, D, H, W) or (C, D, H, W)."""
     _check_dims(input, 3)
     depth, height, width = _sizes("output_size", output_size, input, 3)
-    output: Tensor = _adaptive_average3d(input, depth, width, height)
+    output: Tensor = _adaptive_average3d.apply(input, depth, width, height)
     return output
 
 
@@ -304,7 +304,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: 
     """The maxima of `output_size` adaptive regions of a sequence (N, C, L) or (C, L)."""
     _check_dims(input, 1)
     (size,) = _sizes("output_size", output_size, input, 1)
-    result = _adaptive_max2d(input.unsqueeze(-2), size, 1, return_indices=return_indices)
+    result = _adaptive_max2d.apply(input.unsqueeze(-2), size, 1, return_indices=return_indices)
     return tuple(t.squeeze(-2) for t in result) if return_indices else result.squeeze(-2)
 
 
@@ -312,7 +312,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: OutputSize, return_indices: 
     """The maxima of (oH, oW) adaptive regions of an image (N, C, H, W) or (C, H, W)."""
     _check_dims(input, 2)
     height, width = _sizes("output_size", output_size, input, 2)
-    return _adaptive_max2d(input, width, height, return_indices=return_indices)
+    return _adaptive_max2d.apply(input, width, height, return_indices=return_indices)
 
 
 # Fractional
@@ -351,7 +351,7 @@ def fractional_max_pool2d(
     _check_dims(input, 2)
     kH, kW = _tuple("kernel_size", kernel_size, 2)
     (height, width), samples = _fractional_arguments(input, output_size, output_ratio, _random_samples, 2)
-    return _fractional_max2d(input, samples, width, height, kW, kH, return_indices=return_indices)
+    return _fractional_max2d.apply(input, samples, width, height, kW, kH, return_indices=return_indices)
 
 
 def fractional_max_pool3d(
@@ -372,7 +372,7 @@ def fractional_max_pool3d(
         input, output_size, output_ratio, _random_samples, 3
     )
     # VolumetricFractionalMaxPooling calls the last dimension of a tensor T, and its samples are (T, W, H).
-    return _fractional_max3d(
+    return _fractional_max3d.apply(
         input, samples[..., [2, 1, 0]], width, height, depth, kW, kH, kT, return_indices=return_indices
     )
 
@@ -475,7 +475,7 @@ def max_unpool1d(
     """A sequence of zeros with `input` at `indices`, as max_pool1d returned them."""
     _check_indices(input, indices, 1)
     (size,) = _unpooled_sizes(input, *_unpooling_axes(kernel_size, stride, padding, 1), output_size)
-    output: Tensor = _unpool2d(input.unsqueeze(-2), indices.unsqueeze(-2), size, 1)
+    output: Tensor = _unpool2d.apply(input.unsqueeze(-2), indices.unsqueeze(-2), size, 1)
     return output.squeeze(-2)
 
 
@@ -490,7 +490,7 @@ def max_unpool2d(
     """An image of zeros with `input` at `indices`, as max_pool2d returned them."""
     _check_indices(input, indices, 2)
     height, width = _unpooled_sizes(input, *_unpooling_axes(kernel_size, stride, padding, 2), output_size)
-    output: Tensor = _unpool2d(input, indices, width, height)
+    output: Tensor = _unpool2d.apply(input, indices, width, height)
     return output
 
 
@@ -507,5 +507,5 @@ def max_unpool3d(
     kernel, strides, paddings = _unpooling_axes(kernel_size, stride, padding, 3)
     depth, height, width = _unpooled_sizes(input, kernel, strides, paddings, output_size)
     # Positions in a volume are those in an image of its slices, one below the other.
-    output: Tensor = _unpool2d(input.flatten(-3, -2), indices.flatten(-3, -2), width, depth * height)
+    output: Tensor = _unpool2d.apply(input.flatten(-3, -2), indices.flatten(-3, -2), width, depth * height)
     return output.unflatten(-2, (depth, height))

@@ -16,9 +16,9 @@ from torch import Tensor
 from thnn._functions.classes import function_classes
 from thnn.nn.functional.pooling import _tuple
 
-_interpolation = function_classes["InterpolationFunction"].apply
-_sample2d = function_classes["SpatialGridSamplerBilinearFunction"].apply
-_sample3d = function_classes["VolumetricGridSamplerBilinearFunction"].apply
+_interpolation = function_classes["InterpolationFunction"]
+_sample2d = function_classes["SpatialGridSamplerBilinearFunction"]
+_sample3d = function_classes["VolumetricGridSamplerBilinearFunction"]
 
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
 
@@ -60,7 +60,7 @@ def interpolate(
     sizes, scales = _sizes(input.shape[2:], size, scale_factor, recompute_scale_factor)
     if align_corners:
         scales = (0.0,) * dims  # aligned corners alone determine the positions
-    output: Tensor = _interpolation(
+    output: Tensor = _interpolation.apply(
         input, *[1] * (3 - dims), *sizes, linear, bool(align_corners), *[0.0] * (3 - dims), *scales
     )
     return output
@@ -114,5 +114,5 @@ def grid_sample(
         # By Python numbers: a tensor of the factors would be copied to the device in each call.
         coordinates = zip(grid.unbind(-1), sizes)
         grid = torch.stack([x * (size / (size - 1)) for x, size in coordinates], dim=-1)
-    output: Tensor = (_sample2d if dims == 2 else _sample3d)(input, grid)
+    output: Tensor = (_sample2d.apply if dims == 2 else _sample3d.apply)(input, grid)
     return output

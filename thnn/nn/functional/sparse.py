@@ -15,8 +15,8 @@ from thnn._binding.backend import type2backend
 from thnn._functions.classes import function_classes
 from thnn._torch import in_transform
 
-_lookup = function_classes["LookupTableFunction"].apply
-_lookup_bag = function_classes["LookupTableBagFunction"].apply
+_lookup = function_classes["LookupTableFunction"]
+_lookup_bag = function_classes["LookupTableBagFunction"]
 
 _MODES = ("sum", "mean", "max")
 
@@ -64,7 +64,7 @@ def embedding(
     row = _row(padding_idx, weight)
     input = _int64(input)
     _renorm(weight, input, max_norm, norm_type)
-    output: Tensor = _lookup(input, weight, scale_grad_by_freq, row)
+    output: Tensor = _lookup.apply(input, weight, scale_grad_by_freq, row)
     return output
 
 
@@ -118,5 +118,5 @@ def embedding_bag(
     input = _int64(input)
     offsets = None if offsets is None else _int64(offsets, "offsets")
     _renorm(weight, input, max_norm, norm_type)
-    output: Tensor = _lookup_bag(input, offsets, weight, _MODES.index(mode), scale_grad_by_freq, row)
+    output: Tensor = _lookup_bag.apply(input, offsets, weight, _MODES.index(mode), scale_grad_by_freq, row)
     return output
