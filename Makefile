@@ -24,7 +24,7 @@ demo: $(LIBRARY) ## train a small network on handwritten digits, with thnn and w
 	$(BIN)/python examples/digits.py $(ARGS)
 
 CASES := tests/functions/test_cases.py
-TEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+TEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 test: $(LIBRARY) ## run the tests in JOBS processes (ARGS="-k pooling" chooses, ARGS=--cov=thnn prints their coverage)
 	$(TEST) $(ARGS)
 

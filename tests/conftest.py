@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -28,15 +27,17 @@ settings.register_profile(
 settings.load_profile("thnn")
 
 # Files with thousands of independent tests, which run in several processes. The tests of any other file share fixtures,
-# so they run in one process; the tests of these groups of files, too.
+# so they run in one process; the tests of these groups of files, too. The independent tests run last, one at a time, so
+# that all processes end at the same time.
 _SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py"}
 _GROUPS = {"test_add_a_function.py": "builds", "test_packaging.py": "builds"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name in _SPREAD)
     for item in items:
-        name = Path(str(item.fspath)).name
+        name = item.path.name
         if name not in _SPREAD:
             item.add_marker(pytest.mark.xdist_group(_GROUPS.get(name, name)))
 
