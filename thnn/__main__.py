@@ -172,8 +172,8 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "regenerate",
         help="rewrite the files generated from THNN.h and rebuild the library (in a source tree)",
-        description="Writes only files that change. Exit status 1 on any error; the old build then remains, "
-        "except that an error of nvcc leaves only the old CUDA library.",
+        description="Writes only files that change. Exit status 1 on any error; the old build then remains. After "
+        "an error of nvcc the CUDA library alone is old, and everything else is new.",
     )
     command.add_argument(
         "--check", action="store_true", help="only list stale generated files, with the reason"

@@ -224,7 +224,8 @@ _interpreters: Callable[[], Any] = torch._C._functorch.get_interpreter_stack
 
 
 def below_forward_level(function: Callable[..., Any], *arguments: Any) -> Any:
-    """A function of nested tensors, computed by the transforms outside of the innermost one, which is forward mode.
+    """Calls a function of mappings and sequences of tensors below forward mode, the innermost transform: the transforms
+    outside of it compute the function.
 
     torch calls the jvp of an autograd function with forward mode switched off for all levels.
     """

@@ -174,7 +174,7 @@ def main() -> int:
     compiler = re.search(r"V(\d+\.\d+\.\d+)", _output(_nvcc(), "--version"))
     head = [
         f"# nvcc {compiler[1] if compiler else '?'}, sm_90; four values are those of float, double, half, bfloat16",
-        "function\tkernel\tregisters\twarps of 64\tinstructions\twidest load (bits)",
+        "function\tkernel\tregisters\twarps held (at most 64)\tinstructions\twidest load (bits)",
     ]
     text = "\n".join([*head, *lines]) + "\n"
     if options.write:

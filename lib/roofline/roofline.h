@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The best rate of fused multiply-adds (FMA) seen in about `seconds`, in operations per second; an FMA is two
-   operations. 0 if the library or the CPU does not have the instruction set. */
+/* The best rate of multiply-adds seen in about `seconds`, fused (FMA) where the instruction set has them, in operations
+   per second; a multiply-add is two operations. 0 if the library or the CPU does not have the instruction set. */
 double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
 
 /* Copies memory, with non-temporal stores if `nonTemporal`; both addresses and `bytes` must be multiples of 64. False

@@ -96,6 +96,8 @@ def test_registered_methods() -> None:
     backend.register_method("Custom_updateOutput", lambda state, x: x + 1)
     try:
         assert backend.Custom_updateOutput(0, 1) == 2
+        backend.register_method("Custom_updateOutput", lambda state, x: x + 2)
+        assert backend.Custom_updateOutput(0, 1) == 3
     finally:
         del backend.methods["Custom_updateOutput"]
         backend.__dict__.pop("Custom_updateOutput", None)

@@ -56,8 +56,8 @@ def complement(value: float) -> float:
 def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | None) -> float | Tensor:
     """The weight of the next batch; `batches` is the number of batches before it (num_batches_tracked).
 
-    It is a tensor if the call is recorded, since a number would become a constant of the recording, and on devices
-    other than the CPU, so that the host need not wait for the device.
+    Unless it is the fixed momentum, it is a tensor if the call is recorded, since a number would become a constant of
+    the recording, and on devices other than the CPU, so that the host need not wait for the device.
     """
     if momentum is not None and first_batch == "blend":
         return momentum

@@ -159,6 +159,7 @@ class Backend:
     def register_method(self, name: str, method: Callable[..., Any]) -> None:
         """Adds a method, as the compiled extensions of PyTorch 0.4 did to their backends."""
         self.methods[name] = method
+        self.__dict__.pop(name, None)
 
     @dynamo_disable
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -99,7 +99,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def guarded(tensor: Tensor, at_end: bool) -> Tensor:
-    """A copy with the same strides, in memory between two pages without access: at its end or at its beginning."""
+    """A copy with the same strides, in memory between two pages without access: at its end or at its beginning;
+    zeros for an expanded tensor, whose elements share memory."""
     if tensor.numel() == 0:
         return tensor
     extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))

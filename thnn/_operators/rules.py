@@ -52,7 +52,8 @@ def _by_formula(formula: Rule) -> Rule:
 
 
 def _by_backward(operators: Operators) -> Rule:
-    """The backward functions themselves, which `differentiation` differentiates by the forward function."""
+    """The backward functions themselves; `differentiation` computes their derivatives by calls of the forward and the
+    backward functions."""
 
     def rule(needs: Sequence[bool], gradOutput: Tensor, **values: Any) -> Mapping[str, Tensor]:
         return apply_backward(operators, needs, gradOutput, values)

@@ -66,7 +66,8 @@ def fork(module: nn.Module, example_input: Any, fold: bool = False) -> Fork:
         module: torch.nn.Module: the model. Layers of torch.nn and thnn.nn, and modules with hooks, are called; all
             other code is traced
         example_input: tensor, or tuple of tensors: arguments of forward; the others keep their defaults. The branch for
-            inference and the model run once on a copy, and their results are compared
+            inference and the model in evaluation run once on a copy, and their results are compared, unless the model
+            calls a function with an explicit training flag
         fold: bool: fold each layer of batch normalization in inference into the convolution or Linear before it, if
             nothing else uses the result of the latter. The folded weights are computed from the parameters in each call
 

@@ -154,7 +154,7 @@ class _BatchNorm(BatchNormBase):
 
     def _options_beyond_torch(self) -> str:
         """The options in use that torch's layer lacks, except the option that convert() sets; '' if there are none."""
-        names = ("unbiased", "first_batch", "update_statistics", "activation")
+        names: tuple[str, ...] = ("unbiased", "first_batch", "update_statistics", "activation")
         if self.__dict__.get("_fused"):
             names = names[:-1]
         used = [n for n in names if getattr(self, n) != getattr(_BatchNorm, n)]

@@ -206,7 +206,7 @@ void reduceBlocks(THNNState *state, const R &r, int64_t rows, int64_t count,
   typedef typename R::Value Value;
   const int64_t parts = count > partLength ? (count + partLength - 1) / partLength : 1;
   const int64_t groups = (rows + X - 1) / X;
-  if (groups > 0x7fffffff / parts) {
+  if (groups > 0x7fffffff / parts || (parts > 1 && rows > 0x7fffffff)) {
     THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL,
               "a reduction of %lld rows of %lld terms is more than a launch can have", (long long)rows,
               (long long)count);

@@ -56,7 +56,8 @@ static inline bool correlationIsPointwise(const Correlation *c)
 }
 
 /* True if packed input tiles may cost much more than the products: rows shorter than half a vector, kernels of more
-   than 128 elements, or a dilation above 2. False if there are no products. */
+   than 128 elements, or a dilation above 2. False if the kernel has one element or there are no
+   products. */
 static inline bool correlationIsIrregular(const Correlation *c)
 {
   if (c->inChannels == 0 || c->outChannels == 0) return false;

@@ -14,8 +14,8 @@
 /* Components of the patches of Winograd tiles of m x m positions. */
 static inline int64_t winogradComponents(int m) { return (m + 2) * (m + 2); }
 
-/* True if Winograd's method is faster than the implicit GEMM for sums over `inChannels` channels. Decides by sizes
-   alone; docs/convolution.md has the measurement. */
+/* True if Winograd's method is faster than the implicit GEMM. Decides by sizes alone; docs/convolution.md has the
+   measurement. */
 static inline bool winogradPays(int64_t tiles, int64_t inChannels, int64_t outChannels)
 {
   return tiles >= 48 && inChannels >= 16 && inChannels <= 1024 && outChannels >= 16;

@@ -182,7 +182,7 @@ static ALWAYS_INLINE void tileBlock(const int64_t *first, int vectors, int lanes
           belowRightAt = loadIndices(index + 1, lanes);
         }
         from += s.fromStep;
-        index += s.indexStep;
+        if (!average) index += s.indexStep;
       }
       if (n >= 0 && average) {
         below = zero + below * v_set1(s.weight); /* 0 + -0 is 0, as in a sum */

@@ -48,7 +48,7 @@ typedef struct Task {
   int64_t pending;        /* elements before the next row, from a multiple of VBYTES on, that are not stored yet */
   bool isFirst;           /* no row is computed yet; the pending elements belong to another task */
   bool inPlace;           /* rows that are read alone, with weight 1, are gathered in place */
-  const real *lastWindow; /* where a row may begin whose windows are read in place */
+  const real *lastWindow; /* the last address at which a row may begin so that its windows end in the tensor */
   int64_t lanes, firstLane;
 } Task;
 

@@ -45,8 +45,11 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
         }
     else:
         files[f"test_{name}.py"] = "loaded_test.py"
+    words = {"NAME": name, "PACKAGE": snake}
     texts = {
-        directory / target: (_FOLDER / source).read_text().replace("NAME", name).replace("PACKAGE", snake)
+        directory / target: re.sub(
+            "|".join(words), lambda found: words[found[0]], (_FOLDER / source).read_text()
+        )
         for target, source in files.items()
     }
     for path in texts:
