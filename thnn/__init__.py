@@ -118,9 +118,8 @@ def _hint(name: str) -> str:
     near = [c for c in classes if c.lower() == name.lower()]
     if not near and layer in layers:
         return f"; did you mean thnn.nn.{layer}, whose documentation names its function?"
-    if not near and not hasattr(
-        import_module("torch.nn"), layer
-    ):  # a layer without a counterpart is not a misspelt function
+    # A layer of torch without a counterpart is no misspelt function.
+    if not near and not hasattr(import_module("torch.nn"), layer):
         near = difflib.get_close_matches(name, classes, 1, 0.85)
     if near:
         return f"; did you mean thnn.{near[0]}?"

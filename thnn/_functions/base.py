@@ -91,9 +91,8 @@ class FunctionBase:
     __signature__: ClassVar[inspect.Signature]
     forward: ClassVar[Callable[..., Any]]
     backward: ClassVar[Callable[..., Any]]
-    _context_of: ClassVar[
-        Callable[[tuple[Any, ...]], int]
-    ]  # the context of a call (thnn/_binding/context.py)
+    # The context of a call (thnn/_binding/context.py).
+    _context_of: ClassVar[Callable[[tuple[Any, ...]], int]]
     _node: ClassVar[Any]  # the autograd function, a class of its own
     _enter: ClassVar[Callable[..., Any]]  # torch.autograd.Function.apply, which creates the autograd node
 

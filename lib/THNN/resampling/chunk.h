@@ -23,8 +23,8 @@ typedef enum WindowKind {
 typedef struct Chunk {
   TapTable *taps;
   int64_t first, end; /* results */
-  int64_t
-      skipped; /* taps of the first result that earlier chunks have added; if not 0, the chunk has only this result */
+  /* Taps of the first result that earlier chunks have added; if not 0, the chunk has only this result. */
+  int64_t skipped;
   int64_t nextSkip;     /* the same for the next chunk */
   int64_t offset;       /* of the taps of the first result in their list */
   int64_t firstLength;  /* number of taps that this chunk adds to its first result */
@@ -42,8 +42,8 @@ typedef struct Chunk {
   int64_t base[CHUNK_TAPS]; /* the first element of the window of each tap, relative to `from` */
   WindowKind window[CHUNK_TAPS];
   vlane local[CHUNK_TAPS][VBYTES / sizeof(real)] __attribute__((aligned(VBYTES)));
-  real weight[CHUNK_TAPS][VBYTES / sizeof(real)]
-      __attribute__((aligned(VBYTES))); /* 0 for lanes without the tap */
+  /* 0 for lanes without the tap */
+  real weight[CHUNK_TAPS][VBYTES / sizeof(real)] __attribute__((aligned(VBYTES)));
 } Chunk;
 
 static inline int64_t listLength(const Chunk *c, int64_t result)
