@@ -171,6 +171,8 @@ def check_tensors(
                 raise TypeError(
                     where + f"{type(value).__name__} is a tensor subclass without memory of its own"
                 )
+            if value._is_zerotensor():
+                raise TypeError(where + "is a zero tensor, which has no memory; pass its clone()")
             raise TypeError(where + "has no memory: it is inside a transform of torch.func, or was freed")
         if argument.type in FIXED_DTYPES:
             expected = FIXED_DTYPES[argument.type]
