@@ -140,7 +140,8 @@ class _RecordingMode(TorchFunctionMode):
 
 @contextmanager
 def _functions_as_nodes(tracer: fx.Tracer) -> Iterator[None]:
-    """Records calls of autograd functions as nodes; torch.fx would trace their forward."""
+    """Records calls of autograd functions as nodes; torch.fx would trace their forward. It replaces the attribute
+    `apply` of classes, so that code to be traced must not keep a bound `apply`."""
     with ExitStack() as stack:
         classes: list[Any] = [torch.autograd.Function, FunctionBase]
         for cls in classes:

@@ -14,26 +14,21 @@ from torch import Tensor
 
 from thnn._functions.classes import function_classes
 
-
-def _class(name: str) -> Any:
-    return function_classes[f"{name}Function"]
-
-
-_elu = _class("ELU")
-_gated_linear = _class("GatedLinear")
-_hard_shrink = _class("HardShrink")
-_hard_tanh = _class("HardTanh")
-_leaky_relu = _class("LeakyReLU")
-_log_sigmoid = _class("LogSigmoid")
-_log_soft_max = _class("LogSoftMax")
-_prelu = _class("PReLU")
-_rrelu = _class("RReLU")
-_sigmoid = _class("Sigmoid")
-_soft_max = _class("SoftMax")
-_soft_plus = _class("SoftPlus")
-_soft_shrink = _class("SoftShrink")
-_tanh = _class("Tanh")
-_threshold = _class("Threshold")
+_elu = function_classes["ELUFunction"]
+_gated_linear = function_classes["GatedLinearFunction"]
+_hard_shrink = function_classes["HardShrinkFunction"]
+_hard_tanh = function_classes["HardTanhFunction"]
+_leaky_relu = function_classes["LeakyReLUFunction"]
+_log_sigmoid = function_classes["LogSigmoidFunction"]
+_log_soft_max = function_classes["LogSoftMaxFunction"]
+_prelu = function_classes["PReLUFunction"]
+_rrelu = function_classes["RReLUFunction"]
+_sigmoid = function_classes["SigmoidFunction"]
+_soft_max = function_classes["SoftMaxFunction"]
+_soft_plus = function_classes["SoftPlusFunction"]
+_soft_shrink = function_classes["SoftShrinkFunction"]
+_tanh = function_classes["TanhFunction"]
+_threshold = function_classes["ThresholdFunction"]
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

@@ -10,8 +10,6 @@ other types, ValueError for wrong sizes and settings, IndexError for numbers tha
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -20,21 +18,16 @@ from thnn._functions.classes import function_classes
 from thnn._torch import in_transform
 from thnn.nn.functional.activation import log_softmax
 
-
-def _class(name: str) -> Any:
-    return function_classes[f"{name}CriterionFunction"]
-
-
-_abs = _class("Abs")
-_bce = _class("BCE")
-_class_nll = _class("ClassNLL")
-_dist_kl_div = _class("DistKLDiv")
-_mse = _class("MSE")
-_multi_label_margin = _class("MultiLabelMargin")
-_multi_margin = _class("MultiMargin")
-_smooth_l1 = _class("SmoothL1")
-_soft_margin = _class("SoftMargin")
-_spatial_class_nll = _class("SpatialClassNLL")
+_abs = function_classes["AbsCriterionFunction"]
+_bce = function_classes["BCECriterionFunction"]
+_class_nll = function_classes["ClassNLLCriterionFunction"]
+_dist_kl_div = function_classes["DistKLDivCriterionFunction"]
+_mse = function_classes["MSECriterionFunction"]
+_multi_label_margin = function_classes["MultiLabelMarginCriterionFunction"]
+_multi_margin = function_classes["MultiMarginCriterionFunction"]
+_smooth_l1 = function_classes["SmoothL1CriterionFunction"]
+_soft_margin = function_classes["SoftMarginCriterionFunction"]
+_spatial_class_nll = function_classes["SpatialClassNLLCriterionFunction"]
 
 _REDUCTIONS = ("mean", "sum", "none")
 

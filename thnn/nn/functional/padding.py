@@ -10,18 +10,13 @@ from torch import Tensor
 
 from thnn._functions.classes import function_classes
 
-
-def _apply(name: str) -> Any:
-    return function_classes[f"{name}Function"].apply
-
-
-# Mode and number of padded dimensions -> the function that pads.
+# Mode and number of padded dimensions -> the class of the function that pads.
 _PADDINGS: dict[tuple[str, int], Any] = {
-    ("reflect", 1): _apply("TemporalReflectionPadding"),
-    ("reflect", 2): _apply("SpatialReflectionPadding"),
-    ("replicate", 1): _apply("TemporalReplicationPadding"),
-    ("replicate", 2): _apply("SpatialReplicationPadding"),
-    ("replicate", 3): _apply("VolumetricReplicationPadding"),
+    ("reflect", 1): function_classes["TemporalReflectionPaddingFunction"],
+    ("reflect", 2): function_classes["SpatialReflectionPaddingFunction"],
+    ("replicate", 1): function_classes["TemporalReplicationPaddingFunction"],
+    ("replicate", 2): function_classes["SpatialReplicationPaddingFunction"],
+    ("replicate", 3): function_classes["VolumetricReplicationPaddingFunction"],
 }
 
 
@@ -48,7 +43,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         raise ValueError(
             f"input: expected {dims + 2} dimensions, or {dims + 1} without the batch, got shape {tuple(input.shape)}"
         )
-    output: Tensor = function(input, *pad)
+    output: Tensor = function.apply(input, *pad)
     return output
 
 

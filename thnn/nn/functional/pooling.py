@@ -20,21 +20,17 @@ Size = int | Sequence[int]
 OutputSize = int | None | Sequence[int | None]
 
 
-def _class(name: str) -> Any:
-    return function_classes[f"{name}Function"]
-
-
-_average2d = _class("SpatialAveragePooling")
-_average3d = _class("VolumetricAveragePooling")
-_max2d = _class("SpatialMaxPooling")
-_dilated_max2d = _class("SpatialDilatedMaxPooling")
-_dilated_max3d = _class("VolumetricDilatedMaxPooling")
-_adaptive_average2d = _class("SpatialAdaptiveAveragePooling")
-_adaptive_average3d = _class("VolumetricAdaptiveAveragePooling")
-_adaptive_max2d = _class("SpatialAdaptiveMaxPooling")
-_fractional_max2d = _class("SpatialFractionalMaxPooling")
-_fractional_max3d = _class("VolumetricFractionalMaxPooling")
-_unpool2d = _class("SpatialMaxUnpooling")
+_average2d = function_classes["SpatialAveragePoolingFunction"]
+_average3d = function_classes["VolumetricAveragePoolingFunction"]
+_max2d = function_classes["SpatialMaxPoolingFunction"]
+_dilated_max2d = function_classes["SpatialDilatedMaxPoolingFunction"]
+_dilated_max3d = function_classes["VolumetricDilatedMaxPoolingFunction"]
+_adaptive_average2d = function_classes["SpatialAdaptiveAveragePoolingFunction"]
+_adaptive_average3d = function_classes["VolumetricAdaptiveAveragePoolingFunction"]
+_adaptive_max2d = function_classes["SpatialAdaptiveMaxPoolingFunction"]
+_fractional_max2d = function_classes["SpatialFractionalMaxPoolingFunction"]
+_fractional_max3d = function_classes["VolumetricFractionalMaxPoolingFunction"]
+_unpool2d = function_classes["SpatialMaxUnpoolingFunction"]
 
 
 def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
