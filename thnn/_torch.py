@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -85,6 +86,18 @@ def marked_constant(function: _F) -> _F:
     """
     function._dynamo_marked_constant = True  # type: ignore[attr-defined]
     return function
+
+
+def decompose_in_inductor(operator: Any, decomposition: Callable[..., Any]) -> None:
+    """Makes inductor compute an operator as torch operations. Before inductor is imported, which takes a second, this
+    does nothing: call it whenever torch asks for sizes of the operator, as inductor does before each compilation.
+
+    Without the private names inductor calls the operator.
+    """
+    inductor = sys.modules.get("torch._inductor.decomposition")
+    # Most compilations read a copy of the table, which torch makes once.
+    for table in (getattr(inductor, "decompositions", {}), getattr(inductor, "fast_random_decomps", dict)()):
+        table[operator] = decomposition
 
 
 def without_modes() -> Any:

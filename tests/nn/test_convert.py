@@ -147,6 +147,24 @@ def test_layers_with_hooks_are_not_fused() -> None:
         assert (output >= 0).all()
 
 
+@pytest.mark.parametrize("is_training", [True, False])
+def test_a_fused_relu_is_no_operation_of_compiled_code(is_training: bool) -> None:
+    model = nn.Sequential(norm_and_relu(), norm_and_relu())
+    thnn.convert(model)
+    model.train(is_training)
+    graphs: list[Any] = []
+
+    def keep(graph: Any, inputs: Any) -> Any:
+        graphs.append(graph.graph)
+        return graph.forward
+
+    torch.compiler.reset()
+    compiled = torch.compile(copy.deepcopy(model), fullgraph=True, backend=keep)
+    torch.testing.assert_close(compiled(images()), model(images()))
+    operators = [node.target for node in graphs[0].nodes if "thnn" in str(node.target)]
+    assert operators == [torch.ops.thnn.BatchNormalizationReLU.default] * 2
+
+
 class Twice(nn.Module):
     """Batch normalization whose result has another use than ReLU."""
 

@@ -18,13 +18,15 @@ import torch
 from torch import Tensor
 
 from thnn._binding.arguments import NARROW_DTYPES, check_one_device
-from thnn._binding.library import ALLOCATE
+from thnn._binding.library import ALLOCATE, THNN
 from thnn._functions.base import cast_for_autocast
 from thnn._functions.generate import BackwardKernel, Source, backward_kernels, forward_sources
 from thnn._header import Argument, Function, Module
 from thnn._operators import flops, kernels, shapes
+from thnn._operators.decompositions import DECOMPOSITIONS
 from thnn._operators.differentiation import make_node
 from thnn._operators.rules import Rule, rule_of
+from thnn._torch import decompose_in_inductor
 
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
 
@@ -75,6 +77,7 @@ class Operators:
         self.results = [a.name for a in (*self.outputs, *self.saved)]
         self.optional = frozenset(a.name for a in forward.tensors() if a.is_optional)
         self.is_random = bool(self.generators)
+        self.decomposition = DECOMPOSITIONS.get(module.name) if self.library is THNN else None
         self.kernels: Sequence[BackwardKernel] = self._backward_kernels()
         self.gradient_of = {
             gradient: name for kernel in self.kernels for gradient, name in kernel.gradients.items()
@@ -245,6 +248,8 @@ class Operators:
     def _fake_forward(self, *values: Any) -> Any:
         named = dict(zip(self.given, values))
         check_one_device(f"{self.module.name}_updateOutput", named)
+        if self.decomposition is not None:
+            decompose_in_inductor(self.forward, self.decomposition)
         copies = [None if t is None else torch.empty_like(t) for t in self._updated(named).values()]
         return _packed([*self.fake_results(named), *copies], values[0])
 

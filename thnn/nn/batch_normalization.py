@@ -289,8 +289,9 @@ def _function_with(activation: str) -> Callable[..., Tensor]:
 def _rectified(*arguments: Any) -> Tensor:
     """Batch normalization and ReLU; marks the output for FusedReLU."""
     output: Tensor = _rectified_batch_normalization(*arguments)
-    if not torch.compiler.is_compiling():  # compiled code ignores the mark, and rectifies twice
-        output._thnn_rectified = True  # type: ignore[attr-defined]
+    if torch.compiler.is_dynamo_compiling():
+        output = output.view_as(output)  # torch.compile allows no attributes of one result of several
+    output._thnn_rectified = True  # type: ignore[attr-defined]
     return output
 
 
