@@ -88,16 +88,12 @@ def marked_constant(function: _F) -> _F:
     return function
 
 
-def decompose_in_inductor(operator: Any, decomposition: Callable[..., Any]) -> None:
-    """Makes inductor compute an operator as torch operations. Before inductor is imported, which takes a second, this
-    does nothing: call it whenever torch asks for sizes of the operator, as inductor does before each compilation.
-
-    Without the private names inductor calls the operator.
-    """
-    inductor = sys.modules.get("torch._inductor.decomposition")
-    # Most compilations read a copy of the table, which torch makes once.
-    for table in (getattr(inductor, "decompositions", {}), getattr(inductor, "fast_random_decomps", dict)()):
-        table[operator] = decomposition
+def is_decomposing() -> bool:
+    """True while a tracer replaces operators by torch operations, as that of inductor does. Without the private names:
+    False, and inductor fuses no function of thnn."""
+    tracing = sys.modules.get("torch.fx.experimental.proxy_tensor")
+    mode = getattr(tracing, "get_proxy_mode", lambda: None)()
+    return bool(getattr(mode, "decomposition_table", None))
 
 
 def without_modes() -> Any:

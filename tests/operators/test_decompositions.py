@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -22,12 +25,27 @@ SETTINGS: dict[str, tuple[float, ...]] = {
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("name", DECOMPOSITIONS)
+@pytest.mark.parametrize("name", [n for n in DECOMPOSITIONS if not n.startswith("Batch")])
 def test_a_decomposition_is_the_function(name: str, dtype: torch.dtype) -> None:
     x = torch.tensor(SPECIAL, dtype=dtype)
     expected = function_classes[f"{name}Function"].apply(x, *SETTINGS.get(name, ()))
     found = DECOMPOSITIONS[name](x, *SETTINGS.get(name, ()))
     torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("is_affine", [True, False])
+@pytest.mark.parametrize("name", ["BatchNormalization", "BatchNormalizationReLU"])
+def test_batch_normalization_in_evaluation(name: str, is_affine: bool) -> None:
+    torch.manual_seed(0)
+    x, mean, var = torch.randn(4, 3, 5) * 3 + 1, torch.randn(3), torch.tensor([0.0, 0.5, 9.0])
+    weight, bias = (torch.randn(3), torch.randn(3)) if is_affine else (None, None)
+    for dtype in (torch.float64, torch.float32):
+        tensors = [None if t is None else t.to(dtype) for t in (x, weight, bias, mean, var)]
+        for eps in (0.0, 1e-5):
+            expected = function_classes[f"{name}Function"].apply(*tensors, False, 0.1, eps)
+            found = DECOMPOSITIONS[name](*tensors, False, 0.1, eps)
+            torch.testing.assert_close(found[0], expected)
+    assert DECOMPOSITIONS[name](*tensors, True, 0.1, 1e-5) is None
 
 
 @pytest.fixture
@@ -56,3 +74,31 @@ def test_inductor_fuses_functions_with_their_neighbours(is_training: bool, witho
     assert len(codes) == 1 + is_training
     assert "updateOutput.default(" not in codes[0]
     assert not is_training or "thnn.Threshold_updateGradInput.default(" in codes[1]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_batch_normalization_in_training_and_evaluation_of_one_network(without_caches: Any) -> None:
+    first, second = thnn.nn.BatchNorm1d(3), thnn.nn.BatchNorm1d(3, activation="relu").eval()
+    network = torch.nn.Sequential(first, second)
+    x = torch.randn(7, 3)
+    expected = copy.deepcopy(network)(x)
+    found, (code, *_) = run_and_get_code(torch.compile(network, fullgraph=True, backend="inductor"), x)
+    torch.testing.assert_close(found, expected)
+    assert "thnn.BatchNormalization_updateOutput.default(" in code
+    assert "thnn.BatchNormalizationReLU_updateOutput.default(" not in code
+
+
+def test_the_first_compilation_of_a_process_decomposes() -> None:
+    """Also where operators are defined before inductor is imported."""
+    code = (
+        "import torch, thnn\n"
+        "thnn.register_operators()\n"
+        "import torch._inductor.utils as utils\n"
+        "torch._inductor.config.force_disable_caches = True\n"
+        "f = torch.compile(lambda x: thnn.nn.functional.relu(x) + 1, fullgraph=True)\n"
+        "result, (code,) = utils.run_and_get_code(f, torch.ones(3))\n"
+        "assert 'thnn.' not in code.split('def call')[1], code\n"
+    )
+    assert (
+        subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False, timeout=300).returncode == 0
+    )

@@ -175,13 +175,14 @@ def normalize(
     if _has_kernels(input):
         _call("normalize", ANY, (input, output, weight, bias, mean, inverse, relu))
         return output
-    result = _affine(_upcast(input), weight, bias, mean, inverse)
+    result = affine(_upcast(input), weight, bias, mean, inverse)
     return output.copy_(result.relu() if relu else result)
 
 
-def _affine(
+def affine(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, inverse: Tensor
 ) -> Tensor:
+    """(input - mean) * inverse * weight + bias as torch operations."""
     scale = inverse if weight is None else inverse * weight
     output = (input - _channels(mean, input)) * _channels(scale, input)
     return output if bias is None else output + _channels(bias, input)
@@ -203,7 +204,7 @@ def _grad_by_relu_input(
     gradOutput = _upcast(gradOutput)
     if not relu:
         return gradOutput
-    return torch.where(_affine(_upcast(input), weight, bias, mean, inverse) <= 0, 0, gradOutput)
+    return torch.where(affine(_upcast(input), weight, bias, mean, inverse) <= 0, 0, gradOutput)
 
 
 def grad_sums(

@@ -126,7 +126,7 @@ def make_node(operators: Operators) -> Any:
 
         @staticmethod
         def forward(*values: Any) -> Any:
-            return o.forward(*values)
+            return o.decomposed_forward(*values)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

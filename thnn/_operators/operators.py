@@ -26,7 +26,7 @@ from thnn._operators import flops, kernels, shapes
 from thnn._operators.decompositions import DECOMPOSITIONS
 from thnn._operators.differentiation import make_node
 from thnn._operators.rules import Rule, rule_of
-from thnn._torch import decompose_in_inductor
+from thnn._torch import is_decomposing
 
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
 
@@ -248,8 +248,6 @@ class Operators:
     def _fake_forward(self, *values: Any) -> Any:
         named = dict(zip(self.given, values))
         check_one_device(f"{self.module.name}_updateOutput", named)
-        if self.decomposition is not None:
-            decompose_in_inductor(self.forward, self.decomposition)
         copies = [None if t is None else torch.empty_like(t) for t in self._updated(named).values()]
         return _packed([*self.fake_results(named), *copies], values[0])
 
@@ -265,6 +263,14 @@ class Operators:
     def _composite(self, *values: Any) -> Any:
         if torch.is_grad_enabled() and any(isinstance(v, Tensor) and v.requires_grad for v in values):
             return self.node.apply(*values)
+        return self.decomposed_forward(*values)
+
+    def decomposed_forward(self, *values: Any) -> Any:
+        """The results of the forward operator, by torch operations where a tracer asks for these."""
+        if self.decomposition is not None and is_decomposing():
+            results = self.decomposition(*values)
+            if results is not None:
+                return results
         return self.forward(*values)
 
     def _one_by_one(self, operator: Any, name: str) -> Callable[..., Any]:

@@ -1,9 +1,9 @@
 """The rows of ``python -m thnn bench`` for whole networks.
 
 A training step (forward, loss, backward, torch.optim.SGD) and an inference of each network of `networks.NETWORKS`, by
-torch and by the same layers after thnn.convert(), contiguous and channels-last, and by torch.compile (inductor) with
-contiguous tensors. Losses and outputs are compared before the calls are timed, and so are the losses of 20 training
-steps in float64. Compilation, which takes a minute or more per row, is not timed. After a training step,
+torch and by the same layers after thnn.convert(), contiguous and channels-last, and both by torch.compile (inductor)
+with contiguous tensors. Losses and outputs are compared before the calls are timed, and so are the losses of 20
+training steps in float64. Compilation, which takes a minute or more per row, is not timed. After a training step,
 `time_by_function` shows where its time goes.
 """
 
@@ -22,7 +22,7 @@ from thnn._convert import convert
 from thnn.testing.networks import NETWORKS, Network
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 
-COMPILED = f"torch.compile {CONTIGUOUS}"
+COMPILED = {library: f"{library} torch.compile {CONTIGUOUS}" for library in ("torch", "thnn")}
 TRAINING, INFERENCE = "training step", "inference"
 # Small, so that thousands of steps with one batch neither diverge nor reach a loss of 0.
 _LEARNING_RATE = 1e-4
@@ -133,33 +133,42 @@ def _set_layout(network: nn.Module, layout: str) -> None:
         network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
+def _converted(row: NetworkRow, library: str) -> tuple[nn.Module, nn.Module]:
+    """The network and its loss with the layers of a library."""
+    modules = _made(row.network)
+    if library == "thnn":
+        for module in modules:
+            convert(module)
+    return modules
+
+
 def _implementations(row: NetworkRow) -> dict[str, Any]:
     make = _Training if row.mode == TRAINING else _Inference
-    found = {}
-    for layout in (CONTIGUOUS, CHANNELS_LAST) if len(row.shape) == 4 else (CONTIGUOUS,):
-        for library in ("torch", "thnn"):
-            modules = _made(row.network)
-            if library == "thnn":
-                for module in modules:
-                    convert(module)
-            found[f"{library} {layout}"] = make(row, modules, layout)
-    return found
+    return {
+        f"{library} {layout}": make(row, _converted(row, library), layout)
+        for layout in ((CONTIGUOUS, CHANNELS_LAST) if len(row.shape) == 4 else (CONTIGUOUS,))
+        for library in ("torch", "thnn")
+    }
 
 
 def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
-    """The implementation of torch.compile, or nothing, with a message, if it fails: inductor needs a C++ compiler."""
+    """The implementations of torch.compile without those that fail, with a message: inductor needs a C++ compiler."""
     make = _Training if row.mode == TRAINING else _Inference
-    call = make(row, _made(row.network), CONTIGUOUS)
-    initial = copy.deepcopy(call.network.state_dict())
-    try:
-        call.compile()
-        call()  # compiles
-    except Exception as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        say(f"{row.name}: without torch.compile, which failed: {reason[0]}")
-        return {}
-    call.network.load_state_dict(initial)
-    return {COMPILED: call}
+    found = {}
+    torch.compiler.reset()  # after another shape of the network, torch would compile for any shape
+    for library, name in COMPILED.items():
+        call = make(row, _converted(row, library), CONTIGUOUS)
+        initial = copy.deepcopy(call.network.state_dict())
+        try:
+            call.compile()
+            call()  # compiles
+        except Exception as error:
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            say(f"{row.name}: without {name}, which failed: {reason[0]}")
+            continue
+        call.network.load_state_dict(initial)
+        found[name] = call
+    return found
 
 
 def compare_losses(row: NetworkRow, steps: int) -> None:
@@ -181,9 +190,7 @@ def time_by_function(row: NetworkRow) -> str:
     """The time of a contiguous training step of thnn by function, as `thnn.profile` prints it, and of the optimizer."""
     from thnn._profile import profile
 
-    modules = _made(row.network)
-    for module in modules:
-        convert(module)
+    modules = _converted(row, "thnn")
     training = _Training(row, modules, CONTIGUOUS)
     training()
     table = profile(
@@ -232,8 +239,10 @@ def _judge(row: NetworkRow, timings: dict[str, Timing]) -> Measurement:
     found.best_ratio = fastest("torch") / ours
     if f"thnn {CHANNELS_LAST}" in best:
         found.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
-    if COMPILED in best:
-        found.compile_ratio = best[COMPILED] / fastest("thnn")
+    if COMPILED["torch"] in best:
+        found.compile_ratio = best[COMPILED["torch"]] / fastest("thnn")
+    if COMPILED["thnn"] in best:
+        found.other_ratio = best[COMPILED["thnn"]] / ours
     if row.goal is not None:
         # A user chooses the layout of the network with each library.
         reached = fastest("torch") / fastest("thnn")
