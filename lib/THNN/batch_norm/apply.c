@@ -13,20 +13,15 @@ static ALWAYS_INLINE vreal mapLanes(ElementMap map, vreal g, vreal x, Coefficien
   return g * k.scale + ((x - k.mean) * k.slope + k.constant);
 }
 
-static ALWAYS_INLINE void storeLanes(real *p, vreal value, int n, bool nonTemporal)
-{
-  if (n < VL) v_store_n(p, value, n);
-  else if (nonTemporal) v_stream(p, value);
-  else v_store(p, value);
-}
-
 /* Maps n <= VL values; operands that the map does not read are not loaded. */
 static ALWAYS_INLINE void mapValues(ElementMap map, real *out, const real *g, const real *x, int n,
                                     CoefficientLanes k, bool nonTemporal)
 {
   const vreal zero = {0};
   const vreal value = mapLanes(map, readsG(map) ? loadLanes(g, n) : zero, readsX(map) ? loadLanes(x, n) : zero, k);
-  storeLanes(out, value, n, nonTemporal);
+  if (n < VL) v_store_n(out, value, n);
+  else if (nonTemporal) v_stream(out, value);
+  else v_store(out, value);
 }
 
 /* ---- runs of one channel ---- */

@@ -6,8 +6,7 @@
 #include "batch_norm/batch_norm.h"
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
-
-#define ALWAYS_INLINE inline __attribute__((always_inline))
+#include "simd/lanes.h"
 
 /* A function compiled once, so that all callers add in the same order; gcc would otherwise clone it for constant
    arguments. */

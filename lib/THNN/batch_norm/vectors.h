@@ -5,9 +5,6 @@
 
 #include "batch_norm/tile.h"
 
-/* Loads n lanes, 0 < n <= VL. */
-static ALWAYS_INLINE vreal loadLanes(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
-
 /* Coefficients in lanes: of VL adjacent channels, or of one channel in all lanes. */
 typedef struct CoefficientLanes {
   vreal mean, scale, bias, slope, constant;

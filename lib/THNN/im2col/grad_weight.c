@@ -1,7 +1,7 @@
 #include "im2col/im2col.h"
-#include "pooling/lanes.h"
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
+#include "simd/lanes.h"
 
 /* Channels of a task in channels-last layout, where they are vectorised. */
 #define CHANNEL_BLOCK 16

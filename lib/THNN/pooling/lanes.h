@@ -1,67 +1,10 @@
 #ifndef THNN_POOLING_LANES_H
 #define THNN_POOLING_LANES_H
 
-/* Loads and stores of vectors: elements that are adjacent or two apart, and int64 indices in lanes as wide as real. */
+/* int64 indices in lanes as wide as real, and rows in blocks of vectors. */
 
 #include "runtime/kernel.h"
-#include "simd/shuffle.h"
-
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
-static ALWAYS_INLINE vreal loadLanes(const real *p, int lanes)
-{
-  return lanes == VL ? v_load(p) : v_load_n(p, lanes);
-}
-static ALWAYS_INLINE void storeLanes(real *p, vreal x, int lanes)
-{
-  if (lanes == VL) v_store(p, x);
-  else v_store_n(p, x, lanes);
-}
-
-/* p[0], p[2], ...; reads nothing beyond the last of these. */
-static ALWAYS_INLINE vreal loadEvens(const real *p, int lanes)
-{
-  vreal a, b = {0};
-  if (lanes == VL) {
-    a = v_load(p);
-    b = v_load(p + VL - 1);
-  } else {
-    a = v_load_n(p, 2 * lanes - 1 < VL ? (2 * lanes - 1) * (lanes > 0) : VL);
-    if (2 * lanes > VL) b = v_load_n(p + VL - 1, 2 * lanes - VL);
-  }
-  return v_evensOdds(a, b);
-}
-
-/* x[0], y[0], x[1], y[1], ... */
-static ALWAYS_INLINE void storeZipped(real *p, vreal x, vreal y, int lanes)
-{
-  vreal low = v_zipLow(x, y), high = v_zipHigh(x, y);
-  if (lanes == VL) {
-    v_store(p, low);
-    v_store(p + VL, high);
-  } else {
-    v_store_n(p, low, 2 * lanes < VL ? 2 * lanes : VL);
-    if (2 * lanes > VL) v_store_n(p + VL, high, 2 * lanes - VL);
-  }
-}
-
-/* Copies or fills n adjacent elements. */
-static ALWAYS_INLINE void copyLanes(real *to, const real *from, int64_t n)
-{
-  int64_t i = 0;
-  for (; i <= n - VL; i += VL) v_store(to + i, v_load(from + i));
-  if (i < n && n >= VL) v_store(to + n - VL, v_load(from + n - VL));
-  else if (i < n) v_store_n(to, v_load_n(from, (int)n), (int)n);
-}
-
-static ALWAYS_INLINE void fillLanes(real *to, real value, int64_t n)
-{
-  const vreal x = v_set1(value);
-  int64_t i = 0;
-  for (; i <= n - VL; i += VL) v_store(to + i, x);
-  if (i < n && n >= VL) v_store(to + n - VL, x);
-  else if (i < n) v_store_n(to, x, (int)n);
-}
+#include "simd/lanes.h"
 
 /* 0, step, 2*step, ... */
 static inline vint ramp(int64_t step)
