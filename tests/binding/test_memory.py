@@ -43,6 +43,14 @@ _SCRATCH = 2 * _MIB  # per thread
 _SLACK = 2 * _MIB  # stacks, and pages of code that run for the first time
 
 
+def _run(script: str, *arguments: str) -> str:
+    """The output of a script in a process of its own."""
+    command = [sys.executable, "-c", script, *arguments]
+    result = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB")
 @pytest.mark.parametrize(
     ("module", "input", "weight", "output", "scalars", "buffers"),
@@ -84,24 +92,12 @@ def test_convolution_makes_no_columns(
     scalars: tuple[int, ...],
     buffers: int,
 ) -> None:
-    result = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            _SCRIPT.replace("BUFFERS", str(buffers)),
-            json.dumps([module, input, weight, output, scalars]),
-        ],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    arguments = json.dumps([module, input, weight, output, scalars])
+    bytes_used = json.loads(_run(_SCRIPT.replace("BUFFERS", str(buffers)), arguments))
     packed = 4 * 2  # bytes per element of weight: packed weights and their gradient, in float32
     for size in weight:
         packed *= size
-    assert json.loads(result.stdout) <= 2 * _SCRATCH + packed + _SLACK
+    assert bytes_used <= 2 * _SCRATCH + packed + _SLACK
 
 
 # A thread that has no scratch memory yet, in a process that can allocate no more memory.
@@ -139,15 +135,7 @@ assert torch.allclose(output, expected)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS and /proc")
 def test_scratch_memory_without_heap_memory() -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", _EXHAUSTED],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    _run(_EXHAUSTED)
 
 
 # Element-wise functions and soft-max need little stack, also where elements are copied.
@@ -178,12 +166,4 @@ thread.join()
 
 
 def test_small_stack() -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", _SMALL_STACK],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    _run(_SMALL_STACK)

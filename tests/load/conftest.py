@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,13 +11,9 @@ from cube import HEADER, KERNEL
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    before = os.environ.get("THNN_CACHE")
-    os.environ["THNN_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    if before is None:
-        del os.environ["THNN_CACHE"]
-    else:
-        os.environ["THNN_CACHE"] = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("THNN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture
