@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from thnn.graph.example import run_example
@@ -37,7 +36,6 @@ class Fork:
             raise TypeError(f"fork: fold: expected True or False, got {fold!r}")
         self.module = module
         self.fold = fold
-        self._inputs = tuple(torch.empty_like(v, device="meta") for v in inputs)
         self.train = trace(module, len(inputs), training=True)
         self.infer = trace(module, len(inputs), training=False)
         self.sizes = run_example(self.infer, module, inputs)

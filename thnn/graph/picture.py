@@ -193,7 +193,7 @@ def picture_of_fork(fork: Fork, target: Any) -> Picture:
                 block.active |= node in wanted
                 continue
             common = node in counterparts.values()
-            block = blocks[node] = _block_of(fork, branch, node, SHARED if common else branch_name)
+            block = blocks[node] = _block_of(fork, node, SHARED if common else branch_name)
             block.active = node in wanted
             order.append(block)
             for source in node.all_input_nodes:
@@ -229,7 +229,7 @@ def _in_place(node: fx.Node) -> bool:
     return node.op == "call_method" and str(node.target).endswith("_") and not str(node.target).endswith("__")
 
 
-def _block_of(fork: Fork, branch: Branch, node: fx.Node, lane: str) -> Block:
+def _block_of(fork: Fork, node: fx.Node, lane: str) -> Block:
     size, dtype = fork.sizes.get(node.name, ((), None)) if lane != "train" else ((), None)
     shown = "x".join(map(str, size))
     if node.op == "placeholder":

@@ -70,7 +70,7 @@ class _Layout:
         # The middle lane is as wide as its operators, or as the variables between the branches.
         group_width = max((_width(s.lines) for s in middle), default=0)
         half = max(self.width[SHARED] if lanes[SHARED] else 0, group_width) / 2
-        self._tracks(trunk)
+        self._tracks()
         left = self.width["train"] + _GUTTER if self.forked else 0
         self.left = 24 + self.track_count["left"] * _TRACK + (16 if self.track_count["left"] else 0)
         inner = max(self.track_count["inner"] * _TRACK + 16 + self.width[SHARED] / 2, half)
@@ -120,7 +120,7 @@ class _Layout:
         self.fork_bottom = y - _GAP + 18
         self.height = self.fork_bottom + 56
 
-    def _tracks(self, trunk: int) -> None:
+    def _tracks(self) -> None:
         """Assigns a track to each edge that passes a row: on the left, on the right, or beside the shared lane."""
         self.track: dict[tuple[int, int], tuple[str, int]] = {}
         taken: dict[str, list[list[tuple[int, int]]]] = {"left": [], "right": [], "inner": []}
