@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from thnn._binding.extension import ffi
+from thnn._binding.library import DTYPES
 from thnn._binding.observer import observed
 from thnn._header import Argument
 from thnn._header.registry import functions
@@ -25,8 +26,6 @@ from thnn.testing.roofline import copy_seconds, peak_flops
 # Modules whose roofline is the peak of fused multiply-adds, if that takes longer than a copy of their tensors. The
 # filters of the convolutions that are missing here have other dimensions.
 _PRODUCTS = re.compile(r"(?!SpatialDepthWise)\w*Convolution(MM)?|Linear")
-# Element sizes by the types of views (THNNType).
-_VIEW_SIZES = (4, 8, 2, 2, 8, 4, 0)
 
 
 class FunctionTime(NamedTuple):
@@ -236,19 +235,18 @@ def _work(name: str, values: tuple[Any, ...]) -> tuple[int, float, bool]:
     size, is_double = 0, False
     for argument, value in zip(_arguments(name, len(values)), values):
         if isinstance(value, Tensor):
-            shape, strides, element = value.shape, value.stride(), value.element_size()
-            is_double = is_double or value.dtype == torch.float64
+            shape, strides, dtype = value.shape, value.stride(), value.dtype
         elif argument is not None and argument.is_tensor and isinstance(value, int):
             view = ffi.cast("THNNTensor *", value)
             shape, strides = ffi.unpack(view.size, view.ndim), ffi.unpack(view.stride, view.ndim)
-            element = _VIEW_SIZES[view.type]
-            is_double = is_double or view.type == 1
+            dtype = DTYPES[view.type]
         else:
             continue
         if argument is not None:
             shapes[argument.name] = shape
+        is_double = is_double or dtype == torch.float64
         # Dimensions of stride 0, of an expanded tensor, share their memory.
-        size += element * math.prod(s for s, stride in zip(shape, strides) if stride)
+        size += dtype.itemsize * math.prod(s for s, stride in zip(shape, strides) if stride)
     return size, _multiply_adds(name, shapes), is_double
 
 

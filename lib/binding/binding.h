@@ -14,7 +14,8 @@
 
    The Python function returns 0 after success, otherwise a report: the address of the call's state, which the caller
    passes to thnn_release(). With `results`, it allocates outputs itself and returns them, and in place of returning a
-   report calls `repeat` with the tuple and the report. */
+   report calls `repeat` with the tuple and the report; the status is THNN_ALLOCATE where a tensor is not plain
+   (allocation.h) or an allocation failed. */
 
 /* Flags of a call. The bits of THNN_CALL_TYPE are the THNNType that `real` tensors must have, or THNN_CALL_ANY. */
 enum {
@@ -35,12 +36,6 @@ enum {
   THNN_RESULT_ZEROS = 'z',  /* the same, filled with zeros */
   THNN_RESULT_SCALAR = 's', /* a result: a new tensor without dimensions, of the type of the tensor given */
 };
-
-/* The status of a call whose arguments Python must convert first. It follows the values of THNNStatus. */
-#define THNN_UNPACK 7
-/* The status of a call with `results` for which Python must allocate: a tensor is not plain (allocation.h), or an
-   allocation failed. */
-#define THNN_ALLOCATE 9
 
 /* Opens a library for the rest of the process; NULL with `reason` set if that fails. */
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);

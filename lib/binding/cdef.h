@@ -1,24 +1,39 @@
-/* The part of the binding that Python sees, in cffi's language: `...` stands for the members that are not listed here.
-   The build fails if the C headers lack a listed member, and the first use of a structure in Python fails if a member
-   has another size in the C headers. */
+/* The part of the binding that Python sees, in cffi's language: `...` stands for the members that are not listed here
+   and for the lengths of arrays, and a `const int` for a macro or a constant of an enumeration; their values come from
+   the C headers. The build fails if the C headers lack a listed name, and the first use of a structure in Python fails
+   if a member has another size in the C headers. */
+
+static const int THNN_MAX_DIM;
+static const int THNN_TYPE_FLOAT, THNN_TYPE_DOUBLE, THNN_TYPE_HALF, THNN_TYPE_BFLOAT16, THNN_REAL_TYPES,
+    THNN_TYPE_INDEX, THNN_TYPE_INTEGER, THNN_TYPE_OTHER;
+static const int THNN_DEVICE_CPU, THNN_DEVICE_CUDA;
+static const int THNN_CHANNELS_LAST;
+static const int THNN_RESIZE, THNN_TYPE_ERROR, THNN_VALUE_ERROR, THNN_INDEX_ERROR, THNN_NOT_IMPLEMENTED,
+    THNN_RUNTIME_ERROR, THNN_UNPACK, THNN_DRAW, THNN_ALLOCATE;
+static const int THNN_CALL_TYPE, THNN_CALL_ANY, THNN_CALL_VIEWS, THNN_CALL_META, THNN_CALL_SCALED, THNN_CALL_HOST,
+    THNN_CALL_DEVICE;
+static const int THNN_CONTEXT_PLAIN, THNN_CONTEXT_GRADIENT, THNN_CONTEXT_TRANSFORM, THNN_CONTEXT_CONSTANT;
+static const int THNN_SOURCE_NONE, THNN_SOURCE_GIVEN, THNN_SOURCE_SIZE, THNN_SOURCE_NUMBER, THNN_SOURCE_REQUESTED,
+    THNN_SOURCE_EMPTY, THNN_SOURCE_ZEROS, THNN_SOURCE_SCALAR, THNN_SOURCE_CLONE;
+static const int THNN_SCALING_NONE, THNN_SCALING_FUNCTION, THNN_SCALING_KERNEL;
 
 typedef struct {
   void *data;
   int32_t type, device, deviceIndex, ndim, argument;
-  int64_t size[64], stride[64];
+  int64_t size[...], stride[...];
   ...;
 } THNNTensor;
 
 typedef struct {
   int32_t argument, like, layout, ndim;
-  int64_t size[64];
+  int64_t size[...];
   ...;
 } THNNRequest;
 
 typedef struct {
   int32_t status, requestCount;
-  THNNRequest requests[16];
-  char message[1024];
+  THNNRequest requests[...];
+  char message[...];
   ...;
 } THNNState;
 
@@ -52,7 +67,7 @@ int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate,
 int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t dataPointer,
                            uintptr_t deleteTensor, uintptr_t wrapTensor);
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
-                           const THNNSource *sources, const int32_t *results, int resultCount, int scale,
+                           const THNNSource *sources, const int32_t *results, int resultCount, int scaling,
                            uintptr_t fallback);
 int thnn_connectOperators(const uintptr_t *addresses, int count);
 int thnn_connectContext(const uintptr_t *addresses, int count, uintptr_t forwardMode, uintptr_t inPython);

@@ -67,7 +67,8 @@ typedef struct Operator {
   char *letters;
   THNNSource *sources;
   int32_t *results;
-  int count, resultCount, scale; /* count: of arguments */
+  int count, resultCount; /* count: of arguments */
+  THNNScaling scaling;
   PyObject *fallback;
 } Operator;
 
@@ -308,8 +309,9 @@ static bool computeInC(const Operator *op, const StableValue *stack, void **resu
   if (!fillValues(op, stack, views, values)) return false;
   const int type = thnn_typeOfCall(function, THNN_CALL_ANY, values, &state);
   if (type < 0 || function->call[type] == NULL) return false;
-  if (op->scale != 0 && !factorOf(stack[0], type, op->scale == 1, &factor)) return false;
-  if (op->scale == 1) state.gradientFactor = factor.data;
+  const bool functionScales = op->scaling == THNN_SCALING_FUNCTION;
+  if (op->scaling != THNN_SCALING_NONE && !factorOf(stack[0], type, functionScales, &factor)) return false;
+  if (functionScales) state.gradientFactor = factor.data;
   static _Thread_local bool hasNumThreads;
   uint32_t ignored;
   /* torch sets a thread's number of OpenMP threads when that thread first asks for the number. */
@@ -319,7 +321,7 @@ static bool computeInC(const Operator *op, const StableValue *stack, void **resu
     do function->call[type](&state, values);
     while (state.status == THNN_RESIZE && allocateRequested(op, &state, type, values, made));
     done = state.status == THNN_OK;
-    if (done && op->scale == 2) multiply(values[op->results[0]].tensor, &factor);
+    if (done && op->scaling == THNN_SCALING_KERNEL) multiply(values[op->results[0]].tensor, &factor);
   }
   done = done && collect(op, stack, made, results);
   for (int i = 0; i < function->argumentCount; i++)
@@ -492,7 +494,7 @@ static void *copyOfMemory(const void *memory, size_t bytes)
 }
 
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
-                           const THNNSource *sources, const int32_t *results, int resultCount, int scale,
+                           const THNNSource *sources, const int32_t *results, int resultCount, int scaling,
                            uintptr_t fallback)
 {
   /* The release of torch whose encoding of values this file knows. */
@@ -509,7 +511,7 @@ int thnn_implementOperator(const char *namespace, const char *name, uintptr_t fu
                      copyOfMemory(results, sizeof *results * (size_t)resultCount),
                      (int)strlen(letters),
                      resultCount,
-                     scale,
+                     (THNNScaling)scaling,
                      (PyObject *)fallback};
     Py_INCREF(op->fallback);
     done = torch.initImpl(namespace, "CPU", __FILE__, __LINE__, &library) == 0 &&

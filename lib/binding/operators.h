@@ -20,6 +20,13 @@ typedef enum THNNSourceKind {
   THNN_SOURCE_CLONE
 } THNNSourceKind;
 
+/* The place where the result is multiplied by the first argument, a tensor without dimensions. */
+typedef enum THNNScaling {
+  THNN_SCALING_NONE,
+  THNN_SCALING_FUNCTION, /* the C function multiplies */
+  THNN_SCALING_KERNEL    /* the kernel multiplies, after the function */
+} THNNScaling;
+
 typedef struct THNNSource {
   int32_t kind;             /* THNNSourceKind */
   int32_t index, dimension; /* index: number of an argument of the operator */
@@ -29,15 +36,14 @@ typedef struct THNNSource {
 
 /* Registers a kernel for the operator `name` of a namespace. It calls `function` and returns the tensors made for the
    arguments of `function` at the positions `results`, an empty tensor where none was made. `letters` has a letter per
-   argument of the operator: T tensor, O optional tensor, i int, b bool, d float. `scale` tells what multiplies the result
-   by the first argument, a tensor without dimensions: 0 nothing, 1 the function, 2 this kernel, after the function.
+   argument of the operator: T tensor, O optional tensor, i int, b bool, d float. `scaling` is a THNNScaling.
 
    `fallback`, the id of a Python function with the same arguments and results, computes the calls that C does not: those
-   with an error, with scale 1 and a gradient factor that is not finite, or with a result that the function requests like
-   a tensor that is empty or has gaps, and, while an observer is set (binding.h), all. False if there are too many
-   operators, or without thnn_connectOperators(). */
+   with an error, with THNN_SCALING_FUNCTION and a gradient factor that is not finite, or with a result that the function
+   requests like a tensor that is empty or has gaps, and, while an observer is set (binding.h), all. False if there are
+   too many operators, or without thnn_connectOperators(). */
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
-                           const THNNSource *sources, const int32_t *results, int resultCount, int scale,
+                           const THNNSource *sources, const int32_t *results, int resultCount, int scaling,
                            uintptr_t fallback);
 
 /* Sets the addresses of functions of torch, in the order of operators.c (_torch.py lists them). No kernels can be

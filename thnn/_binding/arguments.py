@@ -9,11 +9,13 @@ from typing import Any, Final
 import torch
 
 from thnn._binding.device import EMULATION, device_library, device_types, has_device_library
+from thnn._binding.extension import lib
 from thnn._binding.library import (
     ALLOCATE,
     BFLOAT16,
     DEVICE,
     DOUBLE,
+    DTYPES,
     FLOAT,
     HALF,
     HOST,
@@ -25,13 +27,8 @@ from thnn._binding.library import (
 from thnn._header import Argument, Function
 from thnn._torch import is_batched
 
-MAX_DIM: Final = 64
-REAL_DTYPES: Final = {
-    FLOAT: torch.float32,
-    DOUBLE: torch.float64,
-    HALF: torch.float16,
-    BFLOAT16: torch.bfloat16,
-}
+MAX_DIM: Final = lib.THNN_MAX_DIM
+REAL_DTYPES: Final = {t: DTYPES[t] for t in range(lib.THNN_REAL_TYPES)}
 _ALL_DTYPES: Final = tuple(REAL_DTYPES.values())
 _HOST_DTYPES: Final = _ALL_DTYPES[:2]
 NARROW_DTYPES: Final = _ALL_DTYPES[2:]

@@ -29,21 +29,29 @@ from thnn._binding.arguments import (
     draw,
 )
 from thnn._binding.extension import ffi, lib
-from thnn._binding.library import ALLOCATE, ANY, META, SCALED, THNN, TYPE_MASK, VIEWS, BoundFunction, bind
+from thnn._binding.library import (
+    ALLOCATE,
+    ANY,
+    DTYPES,
+    META,
+    SCALED,
+    THNN,
+    TYPE_MASK,
+    VIEWS,
+    BoundFunction,
+    bind,
+)
 from thnn._header import Argument, Function
 from thnn._torch import is_batched
 
-_RESIZE, _UNPACK, _DRAW, _ALLOCATE = 1, 7, 8, 9
-_EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError, 6: RuntimeError}
-_TYPE_CODES: Final = {
-    torch.float32: 0,
-    torch.float64: 1,
-    torch.float16: 2,
-    torch.bfloat16: 3,
-    torch.int64: 4,
-    torch.int32: 5,
+_EXCEPTIONS: Final = {
+    lib.THNN_TYPE_ERROR: TypeError,
+    lib.THNN_VALUE_ERROR: ValueError,
+    lib.THNN_INDEX_ERROR: IndexError,
+    lib.THNN_NOT_IMPLEMENTED: NotImplementedError,
+    lib.THNN_RUNTIME_ERROR: RuntimeError,
 }
-_OTHER_TYPE: Final = 6
+_TYPES: Final = {dtype: t for t, dtype in DTYPES.items()}
 
 
 def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int = 0) -> list[Any]:
@@ -73,9 +81,9 @@ def _invoke(
     without = None  # the CUDA library, if it lacks the function
     while True:
         if state is not None:
-            if state.status == _RESIZE:
+            if state.status == lib.THNN_RESIZE:
                 given.update(_resize(bound, flags, arguments, values, state))
-            elif state.status == _UNPACK and not as_views:
+            elif state.status == lib.THNN_UNPACK and not as_views:
                 for position, argument in enumerate(arguments):
                     if not argument.is_tensor:
                         values[position] = convert_scalar(bound.function, argument, values[position])
@@ -94,13 +102,13 @@ def _invoke(
                 if without is not None:
                     flags |= META  # only checks arguments and determines the sizes of outputs
                 as_views = True
-            elif state.status == _DRAW:
+            elif state.status == lib.THNN_DRAW:
                 for position, argument in enumerate(arguments):
                     if argument.role == "generator":
                         values[position] = draw(bound.function, argument, values[position])
                 flags |= VIEWS
                 as_views = True
-            elif state.status != _ALLOCATE:
+            elif state.status != lib.THNN_ALLOCATE:
                 message = ffi.string(state.message).decode(errors="replace")
                 raise _EXCEPTIONS.get(state.status, TypeError)(message)
         passed = tuple(values)
@@ -233,9 +241,9 @@ def flag(function: Function, name: str, value: Any) -> bool:
 def _view(tensor: torch.Tensor) -> Any:
     view = ffi.new("THNNTensor *")
     view.data = ffi.cast("void *", address_of(tensor))
-    view.type = _TYPE_CODES.get(tensor.dtype, _OTHER_TYPE)
+    view.type = _TYPES[tensor.dtype]
     if tensor.is_cuda:
-        view.device, view.deviceIndex = 1, tensor.device.index
+        view.device, view.deviceIndex = lib.THNN_DEVICE_CUDA, tensor.device.index
     view.ndim = tensor.ndim
     for d, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
         view.size[d] = size
@@ -244,9 +252,8 @@ def _view(tensor: torch.Tensor) -> Any:
 
 
 _FORMATS: Final = {
-    (0, 4): torch.contiguous_format,
-    (1, 4): torch.channels_last,
-    (1, 5): torch.channels_last_3d,
+    (lib.THNN_CHANNELS_LAST, 4): torch.channels_last,
+    (lib.THNN_CHANNELS_LAST, 5): torch.channels_last_3d,
 }
 
 

@@ -10,9 +10,8 @@ import torch
 from thnn._binding.extension import lib
 from thnn._torch import context_functions, forward_mode_names, in_transform
 
-# Nothing; autograd; a transform of torch.func, forward mode, torch.jit.trace or a dispatch mode; autograd, for a
-# gradient that the function does not have.
-PLAIN, GRADIENT, TRANSFORM, CONSTANT = range(4)
+PLAIN, GRADIENT = lib.THNN_CONTEXT_PLAIN, lib.THNN_CONTEXT_GRADIENT
+TRANSFORM, CONSTANT = lib.THNN_CONTEXT_TRANSFORM, lib.THNN_CONTEXT_CONSTANT
 
 
 def _context() -> int:

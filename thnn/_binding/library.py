@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import platform
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,12 +19,22 @@ from thnn._generated import DIGEST
 from thnn._header import Function
 from thnn._torch import allocation_functions, operator_functions
 
-# Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
-# tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing;
-# SCALED: the tuple of arguments ends with a tensor of one element, the gradient factor; HOST: tensors must be on the
-# CPU; DEVICE: tensors must be on the device of the CUDA library.
-FLOAT, DOUBLE, HALF, BFLOAT16, ANY, TYPE_MASK = 0, 1, 2, 3, 15, 15
-VIEWS, META, SCALED, HOST, DEVICE = 16, 32, 64, 128, 256
+# Flags of a call (lib/binding/binding.h).
+FLOAT, DOUBLE = lib.THNN_TYPE_FLOAT, lib.THNN_TYPE_DOUBLE
+HALF, BFLOAT16 = lib.THNN_TYPE_HALF, lib.THNN_TYPE_BFLOAT16
+TYPE_MASK, ANY = lib.THNN_CALL_TYPE, lib.THNN_CALL_ANY
+VIEWS, META, SCALED = lib.THNN_CALL_VIEWS, lib.THNN_CALL_META, lib.THNN_CALL_SCALED
+HOST, DEVICE = lib.THNN_CALL_HOST, lib.THNN_CALL_DEVICE
+
+# The element types, by THNNType (lib/THNN/runtime/tensor.h).
+DTYPES: Final[Mapping[int, torch.dtype]] = {
+    FLOAT: torch.float32,
+    DOUBLE: torch.float64,
+    HALF: torch.float16,
+    BFLOAT16: torch.bfloat16,
+    lib.THNN_TYPE_INDEX: torch.int64,
+    lib.THNN_TYPE_INTEGER: torch.int32,
+}
 
 # Placeholder for a tensor that the call allocates.
 ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"})()
@@ -79,7 +89,7 @@ class Library:
         if self._table == ffi.NULL:
             raise ImportError(_text(reason))
         self.path = path
-        self.device = ("cpu", "cuda")[self._table.device]
+        self.device = {lib.THNN_DEVICE_CPU: "cpu", lib.THNN_DEVICE_CUDA: "cuda"}[self._table.device]
         self.digest = _text(self._table.digest)
         self.operator_namespace = "thnn"  # of torch.ops; thnn.load gives its libraries others
         self._addresses: dict[str, int] = {}
@@ -152,12 +162,7 @@ def connect_allocation(enable: bool = True) -> bool:
 
     Returns whether the C functions are in use; False if torch lacks one of them.
     """
-    options = [
-        {"dtype": dtype, "device": torch.device("cpu")}
-        for dtype in (
-            torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32
-        )
-    ]  # fmt: skip
+    options = [{"dtype": DTYPES[t], "device": torch.device("cpu")} for t in range(lib.THNN_TYPE_OTHER)]
     objects = (
         torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.empty_like, torch.zeros_like,
         torch.empty_strided, *options,

@@ -16,9 +16,8 @@ from thnn._functions.generate import Source
 from thnn._header import Argument
 
 _LETTERS = {"Tensor": "T", "Tensor?": "O", "int": "i", "bool": "b", "float": "d"}
-# The values of THNNSourceKind.
-_NONE, _GIVEN, _SIZE, _NUMBER, _REQUESTED, _CLONE = 0, 1, 2, 3, 4, 8
-_LIKE = {"e": 5, "z": 6, "s": 7}
+# The kinds of sources, by the letters of `Source`.
+_LIKE = {"e": lib.THNN_SOURCE_EMPTY, "z": lib.THNN_SOURCE_ZEROS, "s": lib.THNN_SOURCE_SCALAR}
 
 
 def implement(
@@ -38,7 +37,7 @@ def implement(
 
     The kernel remains in Python if the function draws random numbers, since a generator belongs to Python; in the
     emulation of CUDA, which computes some functions by torch; if this torch lacks a function of
-    `_torch.operator_functions`; and for operators beyond the 1024th.
+    `_torch.operator_functions`; and for operators beyond the number of kernels in operators.c.
     """
     types = {name: _LETTERS.get(t, "") for t, name in (argument.split(" ") for argument in arguments)}
     if EMULATION or not all(types.values()):
@@ -46,6 +45,9 @@ def implement(
     function = bound.function
     positions = {name: k for k, name in enumerate(types)}
     places = [next(k for k, a in enumerate(function.after_state) if a.name == name) for name in results]
+    scaling = lib.THNN_SCALING_NONE
+    if scaled:  # a kernel of another library need not read the factor
+        scaling = lib.THNN_SCALING_FUNCTION if bound.library is THNN else lib.THNN_SCALING_KERNEL
     return bool(
         lib.thnn_implementOperator(
             namespace.encode(),
@@ -55,8 +57,7 @@ def implement(
             [_entry(a, sources[a.name], positions, a in function.running) for a in function.after_state],
             places,
             len(places),
-            # A kernel of another library need not read the factor.
-            0 if not scaled else 1 if bound.library is THNN else 2,
+            scaling,
             id(kernel),
         )
     )
@@ -69,14 +70,22 @@ def _entry(
     # Optional results are those of the training, which alone changes the running statistics.
     train = positions.get("train", -1)
     if source.letter == "g":
-        return _REQUESTED, 0, 0, train if argument.is_optional else -1, 0.0
+        return lib.THNN_SOURCE_REQUESTED, 0, 0, train if argument.is_optional else -1, 0.0
     if source.variable == "inplace":
-        return _NUMBER, 0, 0, -1, 0.0  # operators change none of their arguments
+        return lib.THNN_SOURCE_NUMBER, 0, 0, -1, 0.0  # operators change none of their arguments
     if source.variable is None:
-        return (_NONE, 0, 0, -1, 0.0) if argument.is_tensor else (_NUMBER, 0, 0, -1, float(source.constant))
+        return (
+            (lib.THNN_SOURCE_NONE, 0, 0, -1, 0.0)
+            if argument.is_tensor
+            else (lib.THNN_SOURCE_NUMBER, 0, 0, -1, float(source.constant))
+        )
     index = positions[source.variable]
     if source.letter != ".":
         return _LIKE[source.letter], index, 0, -1, 0.0
     if source.dimension is not None:
-        return _SIZE, index, source.dimension, -1, 0.0
-    return (_CLONE, index, 0, train, 0.0) if is_running else (_GIVEN, index, 0, -1, 0.0)
+        return lib.THNN_SOURCE_SIZE, index, source.dimension, -1, 0.0
+    return (
+        (lib.THNN_SOURCE_CLONE, index, 0, train, 0.0)
+        if is_running
+        else (lib.THNN_SOURCE_GIVEN, index, 0, -1, 0.0)
+    )

@@ -9,9 +9,6 @@ typedef struct THGenerator {
   int64_t seed;
 } THGenerator;
 
-/* Status of a call that computed nothing: draw the seed of its generator, then call again. */
-#define THNN_DRAW 8
-
 /* Used after all checks of a kernel: returns from it with THNN_DRAW until the seed is drawn. */
 #define THNN_REQUIRE_SEED(generator)                                    \
   do {                                                                  \

@@ -17,7 +17,10 @@ typedef enum THNNStatus {
   THNN_VALUE_ERROR,
   THNN_INDEX_ERROR,
   THNN_NOT_IMPLEMENTED,
-  THNN_RUNTIME_ERROR
+  THNN_RUNTIME_ERROR,
+  THNN_UNPACK,  /* of the Python binding: Python must convert the arguments, then call again */
+  THNN_DRAW,    /* nothing was computed: draw the seed of the generator (generator.h), then call again */
+  THNN_ALLOCATE /* of the Python binding: Python must allocate the results, then call again */
 } THNNStatus;
 
 typedef enum THNNLayout { THNN_CONTIGUOUS, THNN_CHANNELS_LAST } THNNLayout;
