@@ -66,8 +66,8 @@ sanitize: $(READY) ## run the kernel tests under AddressSanitizer and UndefinedB
 
 # The CUDA library for one architecture, and the rules and the committed figures of its kernels. No GPU is needed.
 cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernels
-	$(BIN)/python -c 'from tools.cuda import nvcc; raise SystemExit(nvcc() is None)' || $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) 'cuda-toolkit[nvcc,cccl]==13.0.*'
-	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm
+	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm \
+	  $$($(BIN)/python -c 'from tools.cuda import TOOLKIT, nvcc; print("" if nvcc() else TOOLKIT)')
 	$(BIN)/python -m tools.cuda -- -DCMAKE_CUDA_ARCHITECTURES=90-real
 	$(BIN)/python -m tools.cuda_report build/cuda --check lib/THCUNN/kernels.tsv
 
