@@ -42,10 +42,10 @@ int thnn_connectAllocation(uintptr_t tuple, uintptr_t empty, uintptr_t data, uin
     objects[i] = object;
   }
   const bool hasAll = empty != 0 && data != 0 && deletion != 0 && wrap != 0;
-  *(uintptr_t *)&emptyStrided = hasAll ? empty : 0;
-  *(uintptr_t *)&dataPointer = data;
-  *(uintptr_t *)&deleteTensor = deletion;
-  *(uintptr_t *)&wrapTensor = wrap;
+  emptyStrided = (__typeof__(emptyStrided))(hasAll ? empty : 0);
+  dataPointer = (__typeof__(dataPointer))data;
+  deleteTensor = (__typeof__(deleteTensor))deletion;
+  wrapTensor = (__typeof__(wrapTensor))wrap;
   PyGILState_Release(gil);
   return done;
 }
