@@ -8,7 +8,8 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.testing.cases.makers import along, flops, normal
+from thnn.testing.cases.makers import convolution_sample as _sample
+from thnn.testing.cases.makers import flops, normal
 from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 Pair = tuple[int, int]
@@ -27,33 +28,6 @@ def _convolution(
 ) -> Tensor:
     planes = input.shape[-3]
     return F.conv2d(input, weight.reshape(weight.shape[0], planes, kH, kW), bias, (dH, dW), (padH, padW))
-
-
-def _sample(
-    name: str,
-    shape: tuple[int, ...],
-    planes: int,
-    kernel: Pair,
-    stride: Pair = (1, 1),
-    padding: Pair = (0, 0),
-    dilation: Pair | None = None,
-    bias: bool = True,
-    flat: bool = False,
-    small: bool = True,
-) -> SampleInput:
-    """Kernel, stride, padding and dilation are (width, height); with dilation, a sample of the dilated module."""
-    inputs, (kW, kH) = shape[-3], kernel
-    arguments: dict[str, Any] = {
-        "input": normal(*shape),
-        "weight": normal(planes, inputs * kH * kW) if flat else normal(planes, inputs, kH, kW),
-        **along("k", "WH", kernel),
-        **along("d", "WH", stride),
-        **along("pad", "WH", padding),
-        **(along("dilation", "WH", dilation) if dilation else {}),
-    }
-    if bias:
-        arguments["bias"] = normal(planes)
-    return SampleInput(name, arguments, differentiable=small)
 
 
 def _row(

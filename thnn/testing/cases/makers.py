@@ -1,5 +1,5 @@
-"""Makers of the tensors of cases. Each function returns a maker, which takes a torch.Generator and returns a
-tensor."""
+"""Makers of the tensors of cases, which take a torch.Generator and return a tensor, and what several cases make of
+them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from thnn.testing.cases.model import Maker
+from thnn.testing.cases.model import Maker, SampleInput
 
 
 def normal(*shape: int, scale: float = 1.0, shift: float = 0.0) -> Maker:
@@ -96,3 +96,35 @@ def flops(multiply_adds: float) -> dict[str, float]:
 def along(kind: str, axes: str, sizes: Sequence[int]) -> dict[str, int]:
     """Scalars of a geometry: ``along("pad", "WH", (1, 0))`` is ``{"padW": 1, "padH": 0}``."""
     return {kind + axis: size for axis, size in zip(axes, sizes, strict=True)}
+
+
+def convolution_sample(
+    name: str,
+    shape: Sequence[int],
+    planes: int,
+    kernel: Sequence[int],
+    stride: Sequence[int] | None = None,
+    padding: Sequence[int] | None = None,
+    dilation: Sequence[int] | None = None,
+    bias: bool = True,
+    flat: bool = False,
+    small: bool = True,
+) -> SampleInput:
+    """A sample of images or volumes, by the length of `kernel`; with dilation, a sample of the dilated module.
+
+    Kernel, stride, padding and dilation are (width, height) or (depth, width, height).
+    """
+    n = len(kernel)
+    axes, inputs = "TWH"[-n:], shape[-1 - n]
+    rows_first = (*kernel[:-2], kernel[-1], kernel[-2])
+    arguments: dict[str, Any] = {
+        "input": normal(*shape),
+        "weight": normal(planes, inputs * math.prod(kernel)) if flat else normal(planes, inputs, *rows_first),
+        **along("k", axes, kernel),
+        **along("d", axes, stride or (1,) * n),
+        **along("pad" if n == 2 or dilation else "p", axes, padding or (0,) * n),
+        **(along("dilation", axes, dilation) if dilation else {}),
+    }
+    if bias:
+        arguments["bias"] = normal(planes)
+    return SampleInput(name, arguments, differentiable=small)

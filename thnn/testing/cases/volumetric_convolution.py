@@ -8,7 +8,8 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.testing.cases.makers import along, flops, normal
+from thnn.testing.cases.makers import convolution_sample as _sample
+from thnn.testing.cases.makers import flops, normal
 from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 Triple = tuple[int, int, int]
@@ -65,33 +66,6 @@ def _dilated(
 ) -> Tensor:
     dilation = (dilationT, dilationH, dilationW)
     return F.conv3d(input, weight, bias, (dT, dH, dW), (padT, padH, padW), dilation)
-
-
-def _sample(
-    name: str,
-    shape: tuple[int, ...],
-    planes: int,
-    kernel: Triple,
-    stride: Triple = (1, 1, 1),
-    padding: Triple = (0, 0, 0),
-    dilation: Triple | None = None,
-    bias: bool = True,
-    flat: bool = False,
-    small: bool = True,
-) -> SampleInput:
-    """With dilation, a sample of the dilated module."""
-    inputs, (kT, kW, kH) = shape[-4], kernel
-    arguments: dict[str, Any] = {
-        "input": normal(*shape),
-        "weight": normal(planes, inputs * kT * kH * kW) if flat else normal(planes, inputs, kT, kH, kW),
-        **along("k", "TWH", kernel),
-        **along("d", "TWH", stride),
-        **along("pad" if dilation else "p", "TWH", padding),
-        **(along("dilation", "TWH", dilation) if dilation else {}),
-    }
-    if bias:
-        arguments["bias"] = normal(planes)
-    return SampleInput(name, arguments, differentiable=small)
 
 
 def _without_kernel(*given: Any, **settings: Any) -> SampleInput:
