@@ -26,10 +26,6 @@ NUMBER_KERNEL = (
 )
 
 
-def at_zero(module: thnn.LoadedModule) -> float:
-    return module.CubeFunction.apply(torch.zeros(1)).item()
-
-
 def at_one(module: thnn.LoadedModule) -> float:
     return module.CubeFunction.apply(torch.ones(1)).item()
 

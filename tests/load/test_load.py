@@ -27,10 +27,6 @@ def cube(input: torch.Tensor, gain: float = 1.0) -> torch.Tensor:
     return gain * input**3
 
 
-def product_of(input: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    return input * weight
-
-
 def shifted(input: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
     return input**3 + offset
 
