@@ -92,6 +92,28 @@ def test_missing_kernel(write: Write) -> None:
     )
 
 
+@pytest.mark.parametrize("linker", ["bfd", "gold"])
+def test_kernels_in_two_files(write: Write, linker: str) -> None:
+    if shutil.which(f"ld.{linker}") is None:
+        pytest.skip(f"no ld.{linker}")
+    header = write(name="My")
+    files = header.with_suffix(".c"), header.with_name("Cube.c")
+    files[1].write_text(KERNEL)
+    flags = [f"-fuse-ld={linker}"]
+    assert raises(thnn.CompileError, header, extra_ldflags=flags) == "\n".join(
+        f"THNN_(Cube_{phase}): both {files[0]} and {files[1]} define it; remove one, or give sources=[...]"
+        for phase in ("updateOutput", "updateGradInput")
+    )
+    assert thnn.load(header, sources=files[1], extra_ldflags=flags).CubeFunction
+
+
+def test_function_that_is_not_static(write: Write) -> None:
+    header = write(kernel=KERNEL + "int helper(void) { return 3; }\n")
+    assert raises(thnn.CompileError, header) == (
+        f"helper: defined twice, since {header.with_suffix('.c')} is compiled for float and for double; make it static"
+    )
+
+
 def test_kernel_that_uses_a_hidden_core(write: Write) -> None:
     header = write(kernel="void THNN_(hidden)(void);\nvoid THNN_(used)(void) { THNN_(hidden)(); }\n" + KERNEL)
     assert "THNN_(hidden): used by a kernel, but neither defined in Cube.c" in raises(

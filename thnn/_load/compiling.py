@@ -71,6 +71,9 @@ _SOURCES = '__attribute__((visibility("default"))) const char *const thnn_source
 _ARCH = "default"
 _SYMBOL = re.compile(rf"THNN_(?:Float|Double)(\w+?)_{_ARCH}\b|THCUNN_(?:Float|Double|Half|BFloat16)(\w+)")
 _UNDEFINED = re.compile(rf"undefined (?:reference to|symbol:?) [`'\"]?THNN_(?:Float|Double)(\w+?)_{_ARCH}\b")
+# The numbers are those of the object files that `compile_into` names. GNU ld and gold break lines at different places.
+_OBJECT = r"/(\d+)_(?:float|double)\.o:"
+_MULTIPLE = re.compile(rf"{_OBJECT}(?:.*\n)??.*multiple definition of [`'](\w+)'(?:.*\n)??.*?{_OBJECT}")
 _building = threading.Lock()
 
 
@@ -235,7 +238,8 @@ def compile_into(
     link += ["-Wl,-Bsymbolic", *([] if recipe.sanitize else ["-Wl,--no-undefined"]), "-lm", *recipe.ldflags]
     linked = run_compiler([*link, "-o", str(output)])
     if linked.returncode:
-        raise CompileError(_missing(recipe, functions, linked.stdout) or readable(linked.stdout))
+        told = _repeated(recipe, linked.stdout) or _missing(recipe, functions, linked.stdout)
+        raise CompileError(told or readable(linked.stdout))
     return output, included
 
 
@@ -300,6 +304,22 @@ def run_compiler(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 def readable(output: str) -> str:
     """The output of the compiler, with the names of functions as the header spells them."""
     return _SYMBOL.sub(r"THNN_(\1\2)", output)
+
+
+def _repeated(recipe: Recipe, output: str) -> str:
+    """The message for functions with several definitions, '' if the linker reported something else."""
+    lines = []
+    for second, symbol, first in _MULTIPLE.findall(output):
+        name, files = readable(symbol), (recipe.sources[int(first)], recipe.sources[int(second)])
+        if first == second:
+            lines.append(
+                f"{name}: defined twice, since {files[0]} is compiled for float and for double; make it static"
+            )
+        else:
+            lines.append(
+                f"{name}: both {files[0]} and {files[1]} define it; remove one, or give sources=[...]"
+            )
+    return "\n".join(dict.fromkeys(lines))
 
 
 def _missing(recipe: Recipe, functions: Iterable[Function], output: str) -> str:
