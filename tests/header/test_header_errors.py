@@ -13,7 +13,10 @@ OUT = "THTensor *output"
 FORWARD = f"void A_updateOutput(THTensor *input, THTensor *weight, {OUT}, int kW);\n"
 ERRORS = {
     "unknown type": ("void f(int a,\n       |THFoo *x);", "unknown type 'THFoo*'"),
-    "unknown number type": ("void f(|unsigned int x);", "unknown type 'unsigned int'"),
+    "unknown number type": (
+        "void f(|unsigned int x);",
+        "unknown type 'unsigned int'; expected accreal, double, int",
+    ),
     "tensor by value": ("void f(|THTensor input);", "did you mean 'THTensor*'"),
     "pointer to a number": ("void f(|const int *x);", "did you mean 'int'"),
     "struct": ("void f(|struct foo *x);", "unknown type 'struct foo*'"),
@@ -263,5 +266,8 @@ def test_error_text_and_pickle() -> None:
     with pytest.raises(HeaderError) as caught:
         parse_header_text("TH_API void THNN_(f)(\n\tTHTensor *input,\n\tTHFoo *foo);\n", "THNN.h")
     assert isinstance(caught.value, ValueError)
-    assert str(caught.value) == "THNN.h:3:2: unknown type 'THFoo*'\n\tTHFoo *foo);\n\t^"
+    assert str(caught.value) == (
+        "THNN.h:3:2: unknown type 'THFoo*'; expected THAccrealTensor*, THIndexTensor*, "
+        "THIntegerTensor*, THTensor*\n\tTHFoo *foo);\n\t^"
+    )
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -31,6 +31,12 @@ def raises(error: type[Exception], header: Path, **options: object) -> str:
     ("old", "new", "line", "message"),
     [
         ("accreal gain);   //", "accrael gain);   //", 6, "accrael"),
+        (
+            "accreal gain);   //",
+            "float gain);   //",
+            6,
+            "float cannot be passed by the binding; expected accreal,",
+        ),
         ("THTensor *output,  // [OUT]", "THTensor *stuff,   //", 5, "cannot tell the role"),
         ("accreal gain);   //", "accreal lines);   //", 12, "has no argument 'gain'"),
     ],

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from thnn._header import Argument, Function, HeaderError, group_modules
+from thnn._header.model import NUMBER_TYPES
 
 BANNER = "/* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */\n"
 
@@ -29,7 +30,10 @@ def check_supported(functions: Sequence[Function]) -> None:
     for function in functions:
         for argument in function.arguments:
             if argument.type not in (*_SCALARS, *_TENSORS, "THNNState*"):
-                raise HeaderError(argument.location, f"{argument.type} cannot be passed by the binding")
+                expected = ", ".join(NUMBER_TYPES)
+                raise HeaderError(
+                    argument.location, f"{argument.type} cannot be passed by the binding; expected {expected}"
+                )
             if argument.is_tensor and argument.variable != argument.name:
                 raise HeaderError(argument.location, f"no tensor can be called {argument.name!r} in Python")
 

@@ -16,14 +16,12 @@ from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
 from .lexer import PREFIXES, WORD, Lexed
-from .model import TENSOR_TYPES
+from .model import NUMBER_TYPES, TENSOR_TYPES
 from .tags import Declaration, Parameter
 
 STATE_TYPE = "THNNState*"
 GENERATOR_TYPE = "THGenerator*"
-SCALAR_TYPES = frozenset(
-    {"int", "int64_t", "long", "THIndex_t", "bool", "real", "accreal", "double", "float"},
-)
+SCALAR_TYPES = frozenset({*NUMBER_TYPES, "real", "float"})
 TYPES = TENSOR_TYPES | SCALAR_TYPES | {STATE_TYPE, GENERATOR_TYPE}
 
 #: Types that are no keywords of C, which pycparser has to know as typedefs.
@@ -266,8 +264,9 @@ class _Parser:
         spelled = _spelled(base.type) + star
         if spelled not in TYPES:
             other = spelled.rstrip("*") if star else spelled + "*"
-            hint = f" (did you mean {other!r}?)" if other in TYPES else ""
-            lexed.fail(first, f"unknown type {spelled!r}{hint}")
+            expected = f"expected {', '.join(sorted(TENSOR_TYPES) if star else NUMBER_TYPES)}"
+            hint = f"did you mean {other!r}?" if other in TYPES else expected
+            lexed.fail(first, f"unknown type {spelled!r}; {hint}")
         if node.name is None:
             lexed.fail(first, "the argument has no name")
         if node.name in _TYPEDEFS:

@@ -15,6 +15,9 @@ from .roles import BACKWARD_PHASES, TAG_OF_ROLE, Context, Role, decide, gradient
 
 TENSOR_TYPES = frozenset({"THTensor*", "THAccrealTensor*", "THIndexTensor*", "THIntegerTensor*"})
 
+#: Types of numbers that the binding passes.
+NUMBER_TYPES = ("accreal", "double", "int", "int64_t", "long", "THIndex_t", "bool")
+
 #: Largest number of characters of the source line that an error quotes.
 _EXCERPT = 160
 
