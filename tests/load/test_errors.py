@@ -151,6 +151,18 @@ def test_flags_with_operands() -> None:
     assert flags_of_kinds(flags, ("-D", "-U", "-I")) == ["-D", "A=-D", "-DB", "-I", "dir", "-U"]
 
 
+def test_source_in_place_of_a_header(write: Write) -> None:
+    header = write()
+    source = header.with_suffix(".c")
+    hint = "; did you mean Cube.h?"
+    assert raises(ValueError, source) == f"thnn.load: header: expected a header, got {source}{hint}"
+    assert raises(ValueError, header.with_suffix("")) == (
+        f"thnn.load: header: there is no file {header.with_suffix('')}{hint}"
+    )
+    header.unlink()
+    assert raises(ValueError, source) == f"thnn.load: header: expected a header, got {source}"
+
+
 def test_arguments(write: Write, tmp_path: Path) -> None:
     header = write(kernel=None)
     assert "there is no kernel file beside it (Cube.c)" in raises(ValueError, header)
@@ -186,6 +198,7 @@ def test_argument_types(write: Write, options: dict[str, object], argument: str)
 def test_headers_that_are_no_path(tmp_path: Path) -> None:
     for header in (None, b"/x"):
         assert raises(TypeError, header).startswith("thnn.load: header: ")  # type: ignore[arg-type]
+    assert raises(ValueError, Path("/")) == "thnn.load: header: there is no file /"
     for name in ("line\nbreak.h", os.fsdecode(b"\xe9.h")):
         (tmp_path / name).write_text("")
         assert raises(ValueError, tmp_path / name).startswith("thnn.load: header: ")

@@ -361,8 +361,12 @@ def _existing(path: Path_, argument: str) -> Path:
         raise ValueError(f"thnn.load: {argument}: the path {str(found)!r} is not UTF-8") from None
     if "\n" in str(found) or "\0" in str(found):
         raise ValueError(f"thnn.load: {argument}: the path {str(found)!r} has a line break or NUL")
-    if not found.is_file():
-        raise ValueError(f"thnn.load: {argument}: there is no file {found}")
+    is_wrong = argument == "header" and found.suffix in (".c", ".cu")
+    if is_wrong or not found.is_file():
+        wrong = f"expected a header, got {found}" if is_wrong else f"there is no file {found}"
+        header = found.parent / f"{found.stem}.h"
+        hint = f"; did you mean {header.name}?" if argument == "header" and header.is_file() else ""
+        raise ValueError(f"thnn.load: {argument}: {wrong}{hint}")
     return found
 
 
