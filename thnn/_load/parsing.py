@@ -11,7 +11,7 @@ from pathlib import Path
 
 import thnn._header
 from thnn._emit import check_supported
-from thnn._header import Function
+from thnn._header import Function, HeaderError, Location
 from thnn._load.cache import TEMPORARY, cache_folder, make_cache_folder, mark_used
 from thnn._load.recipe import identity
 
@@ -19,7 +19,7 @@ from thnn._load.recipe import identity
 def parse(path: Path) -> tuple[list[Function], str]:
     """The functions of a header, from the cache or parsed, and the SHA-256 of the text that declares them.
 
-    Raises HeaderError, or ValueError if there are none.
+    Raises HeaderError, also if there are none.
     """
     code = identity(sorted(Path(thnn._header.__file__).parent.glob("*.py")))
     text = path.read_bytes()
@@ -38,7 +38,11 @@ def parse(path: Path) -> tuple[list[Function], str]:
     if path.read_bytes() != text:
         return parse(path)  # it was edited meanwhile
     if not functions:
-        raise ValueError(f"{path}: the header declares no function")
+        raise HeaderError(
+            Location(str(path), 1, 1),
+            f"the header declares no function; expected a forward such as TH_API void THNN_({path.stem}_updateOutput)"
+            "(THNNState *state, THTensor *input, THTensor *output); and its gradients",
+        )
     check_supported(path, functions, has_families=False)
     make_cache_folder()
     number, name = tempfile.mkstemp(prefix=TEMPORARY, dir=kept.parent)
