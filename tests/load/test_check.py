@@ -115,6 +115,12 @@ def test_check_needs_cases(write: Write, tmp_path: Path) -> None:
         loaded.check()
 
 
+def test_bench_needs_cases(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match=r"there is no file of cases .*Cube_case\.py"):
+        thnn.load(write()).bench(rounds=1)
+    assert capsys.readouterr().out == ""
+
+
 def test_sanitize(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """One element too many is written, where neither a value nor a gradient changes."""
     write_templates("Mine", "window", tmp_path, package=False)

@@ -165,9 +165,10 @@ def bench_loaded(registry: Registry, rounds: int = 15, threads: int | None = Non
     if threads is not None:
         restart_with(_ENVIRONMENT)
         torch.set_num_threads(threads)
+    found = registry.cases()  # raises an error before anything is printed
     print(_LEGEND, flush=True)
     met = True
-    for case in registry.cases().values():
+    for case in found.values():
         for row in case.rows:
             if registry.device.type == "cpu":
                 measurements = measure(case, row, rounds)
