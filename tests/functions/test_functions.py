@@ -218,6 +218,16 @@ def test_indices_are_returned_on_request() -> None:
         result[0].sum().backward()
 
 
+def test_apply_of_an_object() -> None:
+    x = torch.tensor([1.0, 3.0])
+    made = thnn.HardTanhFunction(-2, 2), thnn.HardTanhFunction(max_val=2)
+    for function in (*made, copy.deepcopy(made[0]), pickle.loads(pickle.dumps(made[0]))):
+        with pytest.raises(TypeError, match=r"^HardTanhFunction: apply: .* call the object"):
+            function.apply(x)
+        assert function(x).tolist() == function(input=x).tolist() == [1, 2]
+    torch.testing.assert_close(thnn.TanhFunction().apply(x), x.tanh())
+
+
 def test_no_node_where_nothing_requires_a_gradient() -> None:
     x = torch.randn(3)
     assert thnn.TanhFunction.apply(x).grad_fn is None

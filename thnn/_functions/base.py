@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import copy
 import difflib
+import functools
 import inspect
 import keyword
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
@@ -176,6 +177,9 @@ class FunctionBase:
                 raise TypeError(f"{type(self).__name__}: {name} was given twice")
             keywords[name] = value
         self._keywords = self._canonical(keywords)
+        if self._keywords:
+            # The class method would compute with the defaults.
+            self.apply = functools.partial(_refuse_apply, type(self).__name__)  # type: ignore[method-assign]
         for name in names:
             if not (name in self._keywords or name in self._defaults or name in self._optional):
                 raise TypeError(f"{type(self).__name__}: {name} is missing; takes {self._spelled(names)}")
@@ -192,8 +196,8 @@ class FunctionBase:
 
     def __call__(self, *tensors: Any, **keywords: Any) -> Any:
         if len(tensors) == self._call_tensor_count and not keywords and not self._tensors_by_keyword:
-            return self.apply(*tensors, *self._settings)
-        return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
+            return type(self).apply(*tensors, *self._settings)
+        return type(self).apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.__dict__)
@@ -424,6 +428,13 @@ traced_as(FunctionBase.apply, FunctionBase._traced_apply)
 
 def _identifier(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _refuse_apply(name: str, *args: Any, **keywords: Any) -> NoReturn:
+    """`apply` of an object with settings."""
+    raise TypeError(
+        f"{name}: apply: does not take the settings of an object; call the object with the tensors"
+    )
 
 
 def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
