@@ -245,7 +245,9 @@ def _refuse_unknown(names: Sequence[str]) -> int:
     in_lower_case = {name.lower(): name for name in modules()}
     for name in unknown:
         near = difflib.get_close_matches(name.lower(), in_lower_case, 1)
-        hint = f"did you mean {in_lower_case[near[0]]}? " if near else ""
+        header = f"{name}.h"
+        meant = header if Path(header).is_file() else in_lower_case[near[0]] if near else ""
+        hint = f"did you mean {meant}? " if meant else ""
         print(f"unknown module {name!r}; {hint}python -m thnn list shows all", file=sys.stderr)
     return 2 if unknown else 0
 

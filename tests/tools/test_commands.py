@@ -181,6 +181,23 @@ def test_bench_refuses_options_without_effect(
     assert message in capsys.readouterr().err
 
 
+def test_headers_without_their_suffix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from thnn.testing import bench as _bench
+
+    monkeypatch.setattr(_bench, "restart_with", lambda environment: None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Mine.h").write_text("")
+    for name in ("Mine", "./Mine"):
+        assert main(["check", name]) == 2
+        assert capsys.readouterr().err.startswith(f"unknown module {name!r}; did you mean {name}.h? ")
+        assert main(["bench", name]) == 2
+        assert capsys.readouterr().err == (
+            f"rows of thnn that match {name!r}; for those of the header: {name}.h\nno row matches {name!r}\n"
+        )
+
+
 def test_check_on_a_gpu_runs_under_compute_sanitizer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

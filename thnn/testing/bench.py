@@ -78,6 +78,11 @@ def main(options: argparse.Namespace) -> int:
     except re.error as error:
         print(f"{options.pattern!r} is no regular expression: {error}", file=sys.stderr)
         return 2
+    header = f"{options.pattern}.h"
+    if Path(header).is_file():
+        print(
+            f"rows of thnn that match {options.pattern!r}; for those of the header: {header}", file=sys.stderr
+        )
     for option, package in (("plot", "matplotlib"), ("markdown", "tabulate")):
         if getattr(options, option) and importlib.util.find_spec(package) is None:
             print(f"--{option} needs {package}: pip install {package}", file=sys.stderr)
