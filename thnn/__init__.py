@@ -115,14 +115,17 @@ def _hint(name: str) -> str:
     layers, layer = import_module("thnn.nn").__all__, name.removesuffix("Function")
     if name in layers:
         return f"; did you mean thnn.nn.{name}?"
-    near = [c for c in classes if c.lower() == name.lower()]
+    known = {c: c for c in classes} | {n: f"nn.{n}" for n in layers}
+    near = [k for k in known if k.lower() == name.lower()]
     if not near and layer in layers:
         return f"; did you mean thnn.nn.{layer}, whose documentation names its function?"
     # A layer of torch without a counterpart is no misspelt function.
-    if not near and not hasattr(import_module("torch.nn"), layer):
-        near = difflib.get_close_matches(name, classes, 1, 0.85)
+    if not near and isinstance(getattr(import_module("torch.nn"), layer, None), type):
+        return f"; torch.nn.{layer} works beside the layers of thnn"
+    if not near:
+        near = difflib.get_close_matches(name, known, 1, 0.85)
     if near:
-        return f"; did you mean thnn.{near[0]}?"
+        return f"; did you mean thnn.{known[near[0]]}?"
     return "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""
 
 

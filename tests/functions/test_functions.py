@@ -54,7 +54,8 @@ def test_every_module_has_a_class() -> None:
         "SoftplusFunction": "did you mean thnn.SoftPlusFunction",
         "LeakyReLuFunction": "did you mean thnn.LeakyReLUFunction",
         "HardTanFunction": "did you mean thnn.HardTanhFunction",
-        "GELUFunction": "python -m thnn list",  # of torch, and no misspelt ELU
+        "GELUFunction": r"torch\.nn\.GELU works beside the layers of thnn",  # no misspelt ELU
+        "Conv2D": r"did you mean thnn\.nn\.Conv2d\?",
     }.items():
         with pytest.raises(AttributeError, match=f"'{wrong}'.*{hint}"):
             getattr(thnn, wrong)

@@ -140,6 +140,23 @@ def test_every_layer_is_compared() -> None:
             assert [*ours.parameters] == [*theirs.parameters]
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("GELU", r"; torch\.nn\.GELU works beside the layers of thnn"),
+        ("Sequential", r"; torch\.nn\.Sequential works beside the layers of thnn"),
+        ("Conv2D", r"; did you mean thnn\.nn\.Conv2d\?"),
+        ("BatchNrom2d", r"; did you mean thnn\.nn\.BatchNorm2d\?"),
+        ("TanhFunction", r"; did you mean thnn\.TanhFunction\?"),
+        ("Frobnicate", ""),
+        ("utils", ""),  # a module of torch.nn
+    ],
+)
+def test_hints_of_missing_names(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError, match=f"^module 'thnn.nn' has no attribute '{name}'{hint}$"):
+        getattr(thnn.nn, name)
+
+
 def test_functions_have_the_arguments_of_torch() -> None:
     for name in F.__all__:
         function = getattr(F, name)

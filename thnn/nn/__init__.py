@@ -6,6 +6,8 @@ replace it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from thnn.nn import functional
 from thnn.nn.activation import (
     ELU,
@@ -158,3 +160,10 @@ __all__ = [
     "functional",
     "revert_sync_batchnorm",
 ]
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and reports unknown ones
+
+    def __getattr__(name: str) -> Any:
+        from thnn import _hint
+
+        raise AttributeError(f"module 'thnn.nn' has no attribute {name!r}{_hint(name)}")
