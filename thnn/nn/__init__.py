@@ -6,7 +6,7 @@ replace it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from thnn.nn import functional
 from thnn.nn.activation import (
@@ -160,6 +160,19 @@ __all__ = [
     "functional",
     "revert_sync_batchnorm",
 ]
+
+
+def _refuse_script(layer: Any) -> NoReturn:
+    """A method that torch.jit.script calls first; otherwise its errors would quote the source of the layer."""
+    raise NotImplementedError(
+        f"{type(layer).__name__}: torch.jit.script compiles no layers of thnn; use torch.jit.trace or torch.export, or"
+        " give the model torch's layers by thnn.revert"
+    )
+
+
+for _class in map(globals().get, __all__):
+    if isinstance(_class, type):
+        setattr(_class, "__prepare_scriptable__", _refuse_script)  # noqa: B010
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and reports unknown ones
 
