@@ -111,11 +111,11 @@ def revert(model: nn.Module) -> Report:
     replaced, left = [], []
     for name, layer in _layers(model):
         original = _ORIGINALS.get(type(layer))
-        kind = type(layer).__name__
         if original is None:
             if is_parametrized(layer) and type(layer).__base__ in _ORIGINALS:
-                left.append(Layer(name, kind, _PARAMETRIZED))
+                left.append(Layer(name, type(layer).__name__, _PARAMETRIZED))
             continue
+        kind = original.__name__  # a FusedReLU is known as a ReLU
         if isinstance(layer, BatchNorm1d | BatchNorm2d | BatchNorm3d):
             if reason := layer._options_beyond_torch():
                 left.append(Layer(name, kind, reason))

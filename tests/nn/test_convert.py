@@ -85,7 +85,7 @@ def test_a_converted_network_computes_the_same_and_reverts_exactly() -> None:
     agree(copy.deepcopy(original), pickle.loads(pickle.dumps(model)))
     assert thnn.convert(model).replaced == ()
     reverted = thnn.revert(model)
-    assert len(reverted.replaced) == len(report.replaced)
+    assert reverted.replaced == report.replaced
     for (name, kind, attributes), (_, kind_before, attributes_before) in zip(state_of(model), before):
         assert kind is kind_before, name
         assert attributes.keys() == attributes_before.keys(), name
