@@ -19,10 +19,11 @@ README = (ROOT / "README.md").read_text()
 DIGITS = [sys.executable, str(ROOT / "examples" / "digits.py"), "--threads", "1"]
 
 
-def test_readme_example(tmp_path: Path) -> None:
-    twenty_lines, layers = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(twenty_lines.splitlines()) <= 20
-    example = twenty_lines + layers
+@pytest.mark.parametrize("page", ["README.md", "docs/layers.md"])
+def test_code_of_pages(tmp_path: Path, page: str) -> None:
+    first, *others = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    assert len(first.splitlines()) <= 20
+    example = "".join([first, *others])
     done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     # A comment after a print is the expected output.
