@@ -90,4 +90,5 @@ $(READY): constraints.txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) torch setuptools cmake ninja cffi
 	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --no-build-isolation --editable '.[test,bench,lint,docs]'
+	@echo 'made $(VENV), and built the library in thnn/'
 	@touch $@

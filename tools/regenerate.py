@@ -88,7 +88,7 @@ def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
     if wants_cuda:
         report(f"built {cuda.build_library(root, package).relative_to(root)}")
     elif not new and not libraries:
-        report("everything is up to date")
+        report("the generated files and the libraries were up to date")
 
 
 def _parse(root: Path) -> list[Function]:

@@ -281,7 +281,7 @@ def test_files_are_created_and_deleted_together(tmp_path: Path) -> None:
 def test_only_changes_are_written(tree: Path) -> None:
     said: list[str] = []
     regenerate.regenerate(tree, said.append)
-    assert said == ["everything is up to date"]
+    assert said == ["the generated files and the libraries were up to date"]
     stub, left_over = tree / "thnn/_generated/functions/linear.pyi", tree / "docs/functions/old.md"
     stub.write_text("stale\n")
     left_over.write_text("of a family that was renamed\n")
@@ -348,7 +348,7 @@ def test_a_second_regenerate_waits(tree: Path) -> None:
         assert second.stderr is not None
         assert second.stderr.readline() == "waiting for another build of this tree\n"
         assert second.poll() is None
-    assert second.communicate(timeout=60)[0] == "everything is up to date\n"
+    assert second.communicate(timeout=60)[0] == "the generated files and the libraries were up to date\n"
 
 
 # Compiling
