@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -53,6 +54,13 @@ def test_new_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_torch").mkdir()
     assert main(["new", "MyTorch", "--package"]) == 0
     assert (tmp_path / "my_torch" / "src" / "my_torch" / "MyTorch.h").exists()
+    # In the folder above, Python takes the folder of the package for a package without a file.
+    for folder in (tmp_path, tmp_path / "my_torch"):
+        command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, tmp_path / "my_torch"]
+        done = subprocess.run(command, cwd=folder, text=True, capture_output=True)
+        assert done.returncode == 2
+        wanted = "pip install --no-build-isolation . beside pyproject.toml"
+        assert f"ImportError: my_torch is not installed; run {wanted}\n" in done.stdout
 
 
 def test_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
