@@ -9,7 +9,7 @@
 /* With at least FEW_SAMPLES samples, a task of the backward has all channels of a sample, otherwise one pass. */
 #define FEW_SAMPLES 8
 /* The largest size of the packed planes of a pass, unless a single block of VL channels is larger. */
-#define PASS_BYTES 524288
+#define PASS_BYTES 1048576
 #define AXES 3
 #define POINTS 64 /* positions computed at a time, in one row of the grid */
 #define PACKED_BYTES \
@@ -33,6 +33,15 @@ static Pixels packedPixels(const ResampleImages *t, real *data, int64_t count)
   return (Pixels){data, pixel, 1, t->h * t->w * pixel, t->w * pixel, pixel};
 }
 
+/* True if the blocks of a pixel are vectors in memory. */
+static bool isWhole(const Pixels *p) { return p->lane == 1 && p->count % VL == 0; }
+
+/* Pixels of output or gradOutput whose blocks are vectors in memory: in place, or packed. */
+typedef struct Row {
+  real *data;
+  int64_t pixel; /* from one pixel to the next */
+} Row;
+
 static real *pixelsRow(const Pixels *p, int64_t d, int64_t h) { return p->data + d * p->sd + h * p->sh; }
 
 /* Packs `columns` pixels of `count` channels; the lanes behind the last channel become 0. */
@@ -55,6 +64,15 @@ static void unpackRow(const real *from, int64_t columns, int64_t count, real *to
   else THNN_(transpose)(to, lane, from, pixel, columns, count);
 }
 
+/* `columns` pixels from column w of a row on, packed unless their blocks are vectors in memory. */
+static Row packedRow(const Pixels *p, int64_t d, int64_t h, int64_t w, int64_t columns, real *packed)
+{
+  real *from = pixelsRow(p, d, h) + w * p->sw;
+  if (isWhole(p)) return (Row){from, p->sw};
+  packRow(from, p->lane, p->sw, columns, p->count, packed);
+  return (Row){packed, ceilDivide(p->count, VL) * VL};
+}
+
 typedef struct GridSampler {
   int axes;
   ResampleImages x, y;      /* input; output or gradOutput */
@@ -71,6 +89,7 @@ typedef struct GridSampler {
 typedef struct Points {
   vlane index[AXES][POINTS];
   real fraction[AXES][POINTS];
+  vlane inside[POINTS]; /* 1 if all pixels around the position are inside of the image, otherwise 0 */
 } Points;
 
 static void findPoints(const GridSampler *f, int64_t n, int64_t d, int64_t h, int64_t w, int count, Points *points)
@@ -81,9 +100,16 @@ static void findPoints(const GridSampler *f, int64_t n, int64_t d, int64_t h, in
     memset(points->index[0], 0, sizeof points->index[0]);
     memset(points->fraction[0], 0, sizeof points->fraction[0]);
   }
-  for (int k = 0; k < f->axes; k++)
-    for (int j = 0; j < count; j++)
-      points->index[2 - k][j] = gridIndex(at[j * s[3] + k * s[4]], size[2 - k], &points->fraction[2 - k][j]);
+  for (int j = 0; j < count; j++) points->inside[j] = 1;
+  for (int k = 0; k < f->axes; k++) {
+    vlane *index = points->index[2 - k];
+    real *fraction = points->fraction[2 - k], coordinate[POINTS];
+    for (int j = 0; j < count; j++) coordinate[j] = at[j * s[3] + k * s[4]];
+    for (int j = 0; j < count; j++) {
+      index[j] = gridIndex(coordinate[j], size[2 - k], &fraction[j]);
+      points->inside[j] &= index[j] >= 0 && index[j] + 1 < (vlane)size[2 - k];
+    }
+  }
 }
 
 /* A pixel next to a position: its weight, and the derivatives of the weight by the position along each axis. */
@@ -92,21 +118,27 @@ typedef struct Corner {
   real weight, slope[AXES];
 } Corner;
 
-static ALWAYS_INLINE int findCorners(const GridSampler *f, const Points *points, int j, const Pixels *x,
-                                     const Pixels *target, Corner *corner)
+#define CORNERS 8
+
+/* The pixels around position j that are inside of the image: all of them if `inside`. */
+static ALWAYS_INLINE int findCorners(const GridSampler *f, int axes, bool inside, const Points *points, int j,
+                                     const Pixels *x, const Pixels *target, Corner *corner)
 {
   int n = 0;
-  for (int z = 0; z < f->axes - 1; z++) {
+#pragma GCC unroll 2
+  for (int z = 0; z < axes - 1; z++) {
     const int64_t d = points->index[0][j] + z;
-    if (d < 0 || d >= f->x.d) continue;
+    if (!inside && (d < 0 || d >= f->x.d)) continue;
     const real fd = points->fraction[0][j], wd = z ? fd : 1 - fd;
+#pragma GCC unroll 2
     for (int y = 0; y < 2; y++) {
       const int64_t h = points->index[1][j] + y;
-      if (h < 0 || h >= f->x.h) continue;
+      if (!inside && (h < 0 || h >= f->x.h)) continue;
       const real fh = points->fraction[1][j], wh = y ? fh : 1 - fh;
+#pragma GCC unroll 2
       for (int i = 0; i < 2; i++) {
         const int64_t w = points->index[2][j] + i;
-        if (w < 0 || w >= f->x.w) continue;
+        if (!inside && (w < 0 || w >= f->x.w)) continue;
         const real fw = points->fraction[2][j], ww = i ? fw : 1 - fw;
         corner[n++] = (Corner){d * x->sd + h * x->sh + w * x->sw,
                                d * target->sd + h * target->sh + w * target->sw,
@@ -119,62 +151,92 @@ static ALWAYS_INLINE int findCorners(const GridSampler *f, const Points *points,
 }
 
 /* Block b of a pixel. */
-static ALWAYS_INLINE vreal loadBlock(const Pixels *p, int64_t offset, int64_t b)
+static ALWAYS_INLINE vreal loadBlock(const Pixels *p, bool whole, int64_t offset, int64_t b)
 {
   const real *at = p->data + offset + b * VL * p->lane;
   const int64_t lanes = MIN(VL, p->count - b * VL);
-  if (lanes == VL && p->lane == 1) return v_load(at);
+  if (whole) return v_load(p->data + offset + b * VL);
   if (p->lane == 1) return v_load_n(at, (int)lanes);
   vreal x = {0};
   for (int64_t i = 0; i < lanes; i++) x[i] = at[i * p->lane];
   return x;
 }
 
-static ALWAYS_INLINE void addBlock(const Pixels *p, int64_t offset, int64_t b, vreal x)
+static ALWAYS_INLINE void addBlock(const Pixels *p, bool whole, int64_t offset, int64_t b, vreal x)
 {
-  real *at = p->data + offset + b * VL * p->lane;
+  real *at = p->data + offset + b * VL * (whole ? 1 : p->lane);
   const int64_t lanes = MIN(VL, p->count - b * VL);
-  if (lanes == VL && p->lane == 1) v_store(at, v_load(at) + x);
+  if (whole) v_store(at, v_load(at) + x);
   else if (p->lane == 1) v_store_n(at, v_load_n(at, (int)lanes) + x, (int)lanes);
   else
     for (int64_t i = 0; i < lanes; i++) at[i * p->lane] += x[i];
 }
 
-static void samplePoints(const GridSampler *f, const Points *points, int count, const Pixels *x, int64_t blocks,
-                         real *row)
+static ALWAYS_INLINE void samplePoint(const GridSampler *f, int axes, bool whole, bool inside,
+                                      const Points *points, int j, const Pixels *x, int64_t blocks, const Row *row)
 {
-  for (int j = 0; j < count; j++) {
-    Corner corner[8];
-    const int n = findCorners(f, points, j, x, x, corner);
-    for (int64_t b = 0; b < blocks; b++) {
-      vreal sum = {0};
-      for (int k = 0; k < n; k++) sum += loadBlock(x, corner[k].offset, b) * corner[k].weight;
-      v_store(row + (j * blocks + b) * VL, sum);
-    }
+  Corner corner[CORNERS];
+  const int n = findCorners(f, axes, inside, points, j, x, x, corner);
+  for (int64_t b = 0; b < blocks; b++) {
+    vreal sum = {0};
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) sum += loadBlock(x, whole, corner[k].offset, b) * corner[k].weight;
+    v_store(row->data + j * row->pixel + b * VL, sum);
   }
 }
 
-/* Adds the gradients of these positions to gradInput, and to `sums`, one row per axis: the sums over channels from
-   which storeGradGrid computes gradGrid. gradInput or `sums` may be NULL. `row` has the gradients of the output,
-   packed. */
-static void differentiatePoints(const GridSampler *f, const Points *points, int count, const Pixels *x,
-                                const Pixels *gradInput, int64_t blocks, const real *row, real (*sums)[POINTS])
+/* Adds the gradients of position j to gradInput, and to `sums`, one row per axis: the sums over channels from which
+   storeGradGrid computes gradGrid. gradInput or `sums` may be NULL. `row` has the gradients of the output. */
+static ALWAYS_INLINE void differentiatePoint(const GridSampler *f, int axes, bool whole, bool inside,
+                                             const Points *points, int j, const Pixels *x, const Pixels *gradInput,
+                                             int64_t blocks, const Row *row, real (*sums)[POINTS])
 {
-  for (int j = 0; j < count; j++) {
-    Corner corner[8];
-    const int n = findCorners(f, points, j, x, gradInput ? gradInput : x, corner);
-    vreal slope[AXES] = {{0}};
+  Corner corner[CORNERS];
+  vreal product[CORNERS], slope[AXES] = {{0}};
+  const int n = findCorners(f, axes, inside, points, j, x, gradInput ? gradInput : x, corner);
+#pragma GCC unroll 8
+  for (int k = 0; k < n; k++) product[k] = (vreal){0};
+  for (int64_t b = 0; b < blocks; b++) {
+    const vreal g = v_load(row->data + j * row->pixel + b * VL);
+#pragma GCC unroll 8
     for (int k = 0; k < n; k++) {
-      vreal product = {0};
-      for (int64_t b = 0; b < blocks; b++) {
-        const vreal g = v_load(row + (j * blocks + b) * VL);
-        if (gradInput) addBlock(gradInput, corner[k].target, b, g * corner[k].weight);
-        if (sums) product += loadBlock(x, corner[k].offset, b) * g;
-      }
-      for (int a = AXES - f->axes; a < AXES && sums; a++) slope[a] += product * corner[k].slope[a];
+      if (gradInput) addBlock(gradInput, whole, corner[k].target, b, g * corner[k].weight);
+      if (sums) product[k] += loadBlock(x, whole, corner[k].offset, b) * g;
     }
-    for (int a = AXES - f->axes; a < AXES && sums; a++) sums[a][j] += v_sum(slope[a]);
   }
+  if (!sums) return;
+#pragma GCC unroll 3
+  for (int a = AXES - axes; a < AXES; a++) {
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) slope[a] += product[k] * corner[k].slope[a];
+    sums[a][j] += v_sum(slope[a]);
+  }
+}
+
+/* Calls FUNCTION(f, axes, whole, inside, points, j, ...) for each position, with constants for images whose blocks are
+   vectors in memory. */
+#define FOR_EACH_POINT(FUNCTION, isWhole, f, points, count, ...)                                \
+  for (int j = 0; j < (count); j++) {                                                           \
+    if (!(isWhole)) FUNCTION(f, (f)->axes, false, false, points, j, __VA_ARGS__);               \
+    else if (!(points)->inside[j]) FUNCTION(f, (f)->axes, true, false, points, j, __VA_ARGS__); \
+    else if ((f)->axes == 2) FUNCTION(f, 2, true, true, points, j, __VA_ARGS__);                \
+    else FUNCTION(f, 3, true, true, points, j, __VA_ARGS__);                                    \
+  }
+
+static void samplePoints(const GridSampler *f, const Points *points, int count, const Pixels *x, int64_t blocks,
+                         const Row *row)
+{
+  const bool whole = isWhole(x);
+  FOR_EACH_POINT(samplePoint, whole, f, points, count, x, blocks, row)
+}
+
+static void differentiatePoints(const GridSampler *f, const Points *points, int count, const Pixels *x,
+                                const Pixels *gradInput, int64_t blocks, const Row *row, real (*sums)[POINTS])
+{
+  const bool whole = isWhole(x) && (!gradInput || isWhole(gradInput));
+  if (!gradInput) FOR_EACH_POINT(differentiatePoint, whole, f, points, count, x, NULL, blocks, row, sums)
+  else if (!sums) FOR_EACH_POINT(differentiatePoint, whole, f, points, count, x, gradInput, blocks, row, NULL)
+  else FOR_EACH_POINT(differentiatePoint, whole, f, points, count, x, gradInput, blocks, row, sums)
 }
 
 static void storeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t h, int64_t w, int count,
@@ -223,7 +285,8 @@ static void clearPixels(const ResampleImages *x, const Pixels *p)
   for (int64_t d = 0; d < x->d; d++)
     for (int64_t h = 0; h < x->h; h++) {
       real *row = pixelsRow(p, d, h);
-      if (p->sw == 1)
+      if (p->lane == 1 && p->sw == p->count) memset(row, 0, (size_t)(x->w * p->sw) * sizeof(real));
+      else if (p->sw == 1)
         for (int64_t c = 0; c < p->count; c++) memset(row + c * p->lane, 0, (size_t)x->w * sizeof(real));
       else
         for (int64_t i = 0; i < x->w; i++)
@@ -247,9 +310,11 @@ static void computeOutput(const GridSampler *f, int64_t n, int64_t pass)
   const Pixels y = pixelsOf(&f->y, f->output, n, t.first, t.count);
   Points points;
   FOR_POINTS(f, {
+    real *to = pixelsRow(&y, d, h) + w * y.sw;
+    const Row row = isWhole(&y) ? (Row){to, y.sw} : (Row){t.row, blocks * VL};
     findPoints(f, n, d, h, w, count, &points);
-    samplePoints(f, &points, count, &t.x, blocks, t.row);
-    unpackRow(t.row, count, t.count, pixelsRow(&y, d, h) + w * y.sw, y.lane, y.sw);
+    samplePoints(f, &points, count, &t.x, blocks, &row);
+    if (row.data != to) unpackRow(row.data, count, t.count, to, y.lane, y.sw);
   })
 }
 
@@ -264,8 +329,8 @@ static void computeGradients(const GridSampler *f, int64_t n, int64_t pass, bool
   FOR_POINTS(f, {
     real sums[AXES][POINTS] = {{0}};
     findPoints(f, n, d, h, w, count, &points);
-    packRow(pixelsRow(&g, d, h) + w * g.sw, g.lane, g.sw, count, t.count, t.row);
-    differentiatePoints(f, &points, count, &t.x, &t.gradInput, blocks, t.row, withGrid ? sums : NULL);
+    const Row row = packedRow(&g, d, h, w, count, t.row);
+    differentiatePoints(f, &points, count, &t.x, &t.gradInput, blocks, &row, withGrid ? sums : NULL);
     if (withGrid) storeGradGrid(f, n, d, h, w, count, sums, pass > 0);
   })
   if (!f->packs) return;
@@ -279,7 +344,7 @@ static void computeGradients(const GridSampler *f, int64_t n, int64_t pass, bool
 static void computeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t h)
 {
   const int64_t channels = f->x.c, group = 8 * VL;
-  real *row = thnn_scratch((size_t)(POINTS * group) * sizeof(real));
+  real *packed = thnn_scratch((size_t)(POINTS * group) * sizeof(real));
   Points points;
   for (int64_t w = 0; w < f->y.w; w += POINTS) {
     const int count = (int)MIN(POINTS, f->y.w - w);
@@ -289,8 +354,8 @@ static void computeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t 
       const int64_t some = MIN(group, channels - first);
       const Pixels x = pixelsOf(&f->x, (real *)f->input, n, first, some);
       const Pixels g = pixelsOf(&f->y, f->output, n, first, some);
-      packRow(pixelsRow(&g, d, h) + w * g.sw, g.lane, g.sw, count, some, row);
-      differentiatePoints(f, &points, count, &x, NULL, ceilDivide(some, VL), row, sums);
+      const Row row = packedRow(&g, d, h, w, count, packed);
+      differentiatePoints(f, &points, count, &x, NULL, ceilDivide(some, VL), &row, sums);
     }
     storeGradGrid(f, n, d, h, w, count, sums, false);
   }

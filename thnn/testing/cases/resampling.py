@@ -426,6 +426,7 @@ SPATIAL_GRID_SAMPLER_BILINEAR = Case(
         _grid("empty", (0, 3, 4, 5), 3, 4),
         _grid("many channels", (2, 37, 9, 11), 7, 70, differentiable=False),
         _grid("many samples", (9, 37, 9, 11), 7, 13, differentiable=False),
+        _grid("whole vectors of channels", (2, 32, 5, 6), 4, 7, differentiable=False),
         _grid("large planes", (1, 3, 190, 200), 9, 70, differentiable=False),
         SampleInput(
             "corners",
@@ -472,6 +473,7 @@ VOLUMETRIC_GRID_SAMPLER_BILINEAR = Case(
         _grid("empty", (0, 3, 3, 4, 5), 2, 3, 2),
         _grid("many channels", (2, 37, 5, 6, 7), 3, 4, 5, differentiable=False),
         _grid("three channels", (2, 3, 3, 4, 5), 2, 3, 2, differentiable=False),
+        _grid("whole vectors of channels", (2, 16, 3, 4, 5), 2, 3, 4, differentiable=False),
     ),
     tolerance=1e-4,  # positions are rounded to the element type
     error_inputs=_grid_error_inputs(3),
