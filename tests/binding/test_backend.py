@@ -300,6 +300,8 @@ for dtype in (torch.float32, torch.float64):
                 see(thnn.SpatialMaxPoolingFunction(3, 3, 2, 2, 1, 1, False), input)
                 see(thnn.SpatialMaxPoolingFunction(2, 2, 2, 2, 0, 0, False), input)
                 see(thnn.SpatialAveragePoolingFunction(2, 2, 2, 2, 0, 0, False, True), input)
+                see(thnn.SpatialAdaptiveAveragePoolingFunction(7, 5), input)
+                see(thnn.SpatialAdaptiveMaxPoolingFunction(7, 5), input)
 print(digest.hexdigest())
 """
     results = []
@@ -330,8 +332,8 @@ def at_odd_byte(value):
 
 for module in (
     "Threshold", "SoftMax", "BatchNormalization", "ClassNLLCriterion", "SpatialMaxPooling", "SpatialAveragePooling",
-    "SpatialAdaptiveMaxPooling", "SpatialReplicationPadding", "SpatialUpSamplingNearest", "SpatialUpSamplingBilinear",
-    "SpatialGridSamplerBilinear", "SpatialConvolutionMM",
+    "SpatialAdaptiveAveragePooling", "SpatialAdaptiveMaxPooling", "SpatialReplicationPadding",
+    "SpatialUpSamplingNearest", "SpatialUpSamplingBilinear", "SpatialGridSamplerBilinear", "SpatialConvolutionMM",
 ):
     case = cases()[module]
     for sample in case.samples:

@@ -219,17 +219,6 @@ static __attribute__((noinline)) void tileRows(const TileRows *rows, bool averag
   else FOR_LANE_BLOCKS(rows->columns, tileBlock, rows, false, false);
 }
 
-/* Copies n elements with non-temporal stores, except for the ends that are not whole vectors. */
-static void streamOut(int64_t n, const real *from, real *to)
-{
-  const int64_t head = (int64_t)(-(uintptr_t)to % VBYTES / sizeof(real));
-  int64_t i = head < n ? head : n;
-  v_store_n(to, v_load_n(from, (int)i), (int)i);
-  for (; i <= n - VL; i += VL) v_stream(to + i, v_load(from + i));
-  const int rest = (int)(n - i) & (VL - 1);
-  v_store_n(to + i, v_load_n(from + i, rest), rest);
-}
-
 /* The number of elements of gradInput that are assembled in the first-level cache before non-temporal stores. */
 #define STREAM_BLOCK 1024
 
@@ -266,7 +255,7 @@ bool THNN_(poolingBackwardHalving)(const PoolingBackward *f)
       real *to = f->gradInput + imagesSlice(x, slice) + 2 * o * x->sh;
       s.to = streams ? lines : to;
       tileRows(&s, !f->indices, kernel == 3);
-      if (streams) streamOut(s.count * line, lines, to);
+      if (streams) streamLanes(to, lines, s.count * line);
     }
   }
   return true;

@@ -1,11 +1,11 @@
 /* Elements of planes that indices name, scattered and taken. */
 
 #include "pooling/indexed.h"
-#include "pooling/geometry.h"
-#include "pooling/lanes.h"
+#include "pooling/backward.h"
 
-#define CHANNEL_BLOCK 16 /* channels of a cache line */
-#define CHANNEL_TASKS 16 /* tasks that channels are divided into if there are enough */
+#define CHANNEL_BLOCK 16   /* channels of a cache line */
+#define STREAM_BYTES 32768 /* of a plane that is assembled in the first-level cache */
+#define CHANNEL_TASKS 16   /* tasks that channels are divided into if there are enough */
 
 typedef enum IndexedCopy { SCATTER_ADD, SCATTER_LAST, TAKE } IndexedCopy;
 
@@ -15,6 +15,7 @@ typedef struct IndexedPlanes {
   real *pooledData, *planeData;
   const int64_t *indices;
   int64_t pitch; /* from one element of a dense plane to the next; 0 if the plane is not dense */
+  bool streams;  /* planes are dense, and stored with non-temporal stores */
   int64_t step;  /* an index times this is the offset in the plane; 0 if no factor gives the offset */
 } IndexedPlanes;
 
@@ -87,12 +88,15 @@ static ALWAYS_INLINE void copyPlanes(const IndexedPlanes *p, IndexedCopy copy)
     real *plane = p->planeData + n * x->sn + c * x->sc;
     real *pooled = p->pooledData + n * y->sn + c * y->sc;
     const int64_t *indices = p->indices + n * index->sn + c * index->sc;
+    real *const to = plane;
+    if (p->streams) plane = thnn_scratch(STREAM_BYTES);
     if (copy != TAKE) clearPlanes(p, channels, plane);
     for (int64_t d = 0; d < y->d; d++)
       for (int64_t h = 0; h < y->h; h++) {
         if (p->step == 1 && channels == 1) copyRow(p, copy, 1, 1, indices, pooled, plane, d, h);
         else copyRow(p, copy, p->step, channels, indices, pooled, plane, d, h);
       }
+    if (p->streams) streamLanes(to, plane, x->d * x->h * x->w);
   }
 }
 
@@ -116,7 +120,10 @@ static IndexedPlanes indexedPlanes(const Pooling *pooling, const THTensor *poole
 void THNN_(poolingScatter)(const Pooling *pooling, const THTensor *pooled, const THIndexTensor *indices,
                            THTensor *plane, bool add)
 {
-  const IndexedPlanes p = indexedPlanes(pooling, pooled, indices, plane);
+  IndexedPlanes p = indexedPlanes(pooling, pooled, indices, plane);
+  const PoolingImages *x = &p.plane;
+  p.streams = add && p.pitch == 1 && channelBlock(x) == 1 && backwardStreams(plane, pooled, indices) &&
+              (double)x->d * (double)x->h * (double)x->w * sizeof(real) <= STREAM_BYTES;
   if (add) copyPlanes(&p, SCATTER_ADD);
   else copyPlanes(&p, SCATTER_LAST);
 }

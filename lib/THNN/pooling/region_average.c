@@ -11,7 +11,7 @@
 typedef struct RegionSums {
   PoolingRegions regions; /* of x and y: swapped for the gradient */
   const WindowAxis *axis;
-  bool isGradient;
+  bool isGradient, streams;
   PoolingImages x, y;
   const real *from;
   real *to;
@@ -240,6 +240,14 @@ static void divideSums(const SumBuffers *b)
   }
 }
 
+/* Stores copies of a row one after the other with non-temporal stores. `tile` has memory for BLOCK_LINES of them. */
+static void streamCopies(const real *row, int64_t n, int64_t copies, real *tile, real *to)
+{
+  const int64_t most = MIN(copies, BLOCK_LINES);
+  for (int64_t i = 0; i < most; i++) copyLanes(tile + i * n, row, n);
+  for (; copies > 0; copies -= most, to += most * n) streamLanes(to, tile, MIN(copies, most) * n);
+}
+
 static void storeRows(const SumBuffers *b)
 {
   const PoolingImages *y = &b->f->y;
@@ -250,6 +258,10 @@ static void storeRows(const SumBuffers *b)
     const real *from = n == 1 ? b->sum + i : b->row + i * LINE_PITCH;
     real *to =
         b->f->to + line->n * y->sn + line->c * y->sc + line->d * y->sd + line->first * y->sh + l->first * y->sw;
+    if (b->f->streams && n == y->w && rowsAreDense(y)) {
+      streamCopies(from, n, line->copies, b->line, to);
+      continue;
+    }
     for (int64_t copy = 0; copy < line->copies; copy++, to += y->sh) {
       if (y->sw == 1 && n > 1) copyLanes(to, from, n);
       for (int64_t j = 0; j < n && (y->sw != 1 || n == 1); j++) to[j * y->sw] = from[j];
@@ -473,25 +485,29 @@ static bool sumChannelsLast(const RegionSums *f)
   if (bytes > THNN_SCRATCH_LIMIT) return false;
   const int64_t rows = y->n * y->d * y->h, rowSize = y->c * (x->w * ceilDivide(x->h, y->h) + y->w);
   const int64_t perTask = rowsPerTask(rowSize);
+  const bool aligned =
+      y->c % VL == 0 && (y->sn | y->sd | y->sh | y->sw) % VL == 0 && (uintptr_t)f->to % VBYTES == 0;
   THNN_PARALLEL_FOR(task, ceilDivide(rows, perTask), rows * rowSize) {
     PixelBuffers b;
     pixelBuffers(thnn_scratch(bytes), f, &b);
     b.mean.rowDivisor = &b.divisor;
     findWeights(f, b.weight);
     for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&f->axis[2], j);
+    GatherRows run = {.toStep = y->sw, .streams = f->streams && aligned};
     const int64_t end = MIN(rows, (task + 1) * perTask);
     for (int64_t row = task * perTask; row < end; row++) {
       const int64_t slice = row / y->h, o = row % y->h, n = slice / y->d, od = slice % y->d;
       const Region d = regionAdaptive(&f->axis[0], od), h = regionAdaptive(&f->axis[1], o);
-      for (int64_t j = 0; j < y->w; j++) {
+      for (int64_t j = 0; j < y->w; j += run.count) {
         const Region w = b.columns[j];
+        run.count = 1;
+        while (f->isGradient && j + run.count < y->w && !memcmp(&w, &b.columns[j + run.count], sizeof w))
+          run.count++;
         const real *from = f->from + n * x->sn + d.start * x->sd + h.start * x->sh + w.start * x->sw;
         real *to = f->to + n * y->sn + od * y->sd + o * y->sh + j * y->sw;
         listPixels(f, d, h, w, &b);
-        b.mean.from = from, b.mean.to = to;
-        if (f->isGradient)
-          THNN_(poolingGather)(y->c, &(GatherRows){.count = 1, .from = from, .to = to}, &b.gradient,
-                               GATHER_WEIGHTED);
+        b.mean.from = run.from = from, b.mean.to = run.to = to;
+        if (f->isGradient) THNN_(poolingGather)(y->c, &run, &b.gradient, GATHER_WEIGHTED);
         else THNN_(poolingAverageLanes)(y->c, &b.mean);
       }
     }
@@ -524,6 +540,7 @@ void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const TH
 {
   const Pooling *pooling = &regions->pooling;
   RegionSums f = {.isGradient = true,
+                  .streams = backwardStreams(gradInput, gradOutput, NULL),
                   .x = poolingImages(pooling, gradOutput),
                   .y = poolingImages(pooling, gradInput),
                   .from = TH_DATA(gradOutput),

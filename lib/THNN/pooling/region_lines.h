@@ -48,7 +48,8 @@ static inline RegionLines regionLines(const PoolingRegions *regions, const Pooli
   l.chunk = ceilDivide(y->h, l.chunks);
   l.chunks = ceilDivide(y->h, l.chunk);
   l.units = y->n * y->c * y->d * l.chunks;
-  l.perTask = rowsPerTask((int64_t)(work / (double)l.chunks) + 1);
+  /* A task begins with divisions for all of its regions, which take as long as thousands of elements. */
+  l.perTask = rowsPerTask((int64_t)(work / (double)l.chunks / 4) + 1);
   return l;
 }
 

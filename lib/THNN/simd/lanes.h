@@ -45,13 +45,24 @@ static ALWAYS_INLINE void storeZipped(real *p, vreal x, vreal y, int lanes)
   }
 }
 
-/* Copies or fills n adjacent elements. */
+/* Copy or fill n adjacent elements. */
 static ALWAYS_INLINE void copyLanes(real *to, const real *from, int64_t n)
 {
   int64_t i = 0;
   for (; i <= n - VL; i += VL) v_store(to + i, v_load(from + i));
   if (i < n && n >= VL) v_store(to + n - VL, v_load(from + n - VL));
   else if (i < n) v_store_n(to, v_load_n(from, (int)n), (int)n);
+}
+
+/* The same with non-temporal stores, except for the ends that are not whole vectors. */
+static inline void streamLanes(real *to, const real *from, int64_t n)
+{
+  const int64_t head = (int64_t)(-(uintptr_t)to % VBYTES / sizeof(real));
+  int64_t i = head < n ? head : n;
+  v_store_n(to, v_load_n(from, (int)i), (int)i);
+  for (; i <= n - VL; i += VL) v_stream(to + i, v_load(from + i));
+  const int rest = (int)(n - i) & (VL - 1);
+  v_store_n(to + i, v_load_n(from + i, rest), rest);
 }
 
 static ALWAYS_INLINE void fillLanes(real *to, real value, int64_t n)
