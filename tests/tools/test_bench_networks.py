@@ -91,13 +91,17 @@ def test_measurement_and_its_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(torch, "compile", fail)
     said: list[str] = []
     measured = bench_networks.measure(ROW, 1, True, said.append)
-    assert said == [f"{ROW.name}: without torch.compile, which failed: no C++ compiler"]
+    assert said == [
+        f"{ROW.name}: without {library} compiled contiguous, which failed: no C++ compiler"
+        for library in ("torch", "thnn")
+    ]
     assert set(measured.timings) == {
         f"{library} {layout}" for library in ("torch", "thnn") for layout in ("contiguous", "channels-last")
     }
     assert measured.ratio and measured.best_ratio and measured.channels_last_ratio
     assert measured.met
     assert measured.compile_ratio is None
+    assert measured.other_ratio is None
     assert "ok" in line(measured)
     facts = {"cpu": "x", "threads": "2", "torch": "y"}
     table = markdown([measured], facts)
@@ -105,7 +109,7 @@ def test_measurement_and_its_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     plot([measured], facts, str(tmp_path / "b.png"))
     assert (tmp_path / "b.png").stat().st_size > 0
     assert not bench_networks.measure(ROW, 1, False, said.append).timings.keys() - measured.timings.keys()
-    assert len(said) == 1
+    assert len(said) == 2
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -125,11 +129,13 @@ def test_goals_compare_the_better_layouts() -> None:
 
     row = ROW._replace(network=replace(LENET, rows={ROW.shape: 1.1}))
     timings = times(torch_contiguous=3, torch_channels_last=2.2, thnn_contiguous=2.5, thnn_channels_last=2)
-    measured = bench_networks._judge(row, {**timings, COMPILED: Timing(4, 4)})
+    compiled = {COMPILED["torch"]: Timing(4, 4), COMPILED["thnn"]: Timing(3, 3)}
+    measured = bench_networks._judge(row, {**timings, **compiled})
     assert measured.ratio == pytest.approx(1.2)
     assert measured.best_ratio == pytest.approx(2.2 / 2.5)
     assert measured.channels_last_ratio == pytest.approx(1.1)
     assert measured.compile_ratio == pytest.approx(2)
+    assert measured.other_ratio == pytest.approx(1.2)
     assert measured.met
     assert "2.00 against torch.compile" in line(measured)
     worse = bench_networks._judge(row, {**timings, "torch channels-last": Timing(2, 2)})

@@ -22,7 +22,7 @@ from thnn._convert import convert
 from thnn.testing.networks import NETWORKS, Network
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 
-COMPILED = {library: f"{library} torch.compile {CONTIGUOUS}" for library in ("torch", "thnn")}
+COMPILED = {library: f"{library} compiled {CONTIGUOUS}" for library in ("torch", "thnn")}
 TRAINING, INFERENCE = "training step", "inference"
 # Small, so that thousands of steps with one batch neither diverge nor reach a loss of 0.
 _LEARNING_RATE = 1e-4

@@ -1,23 +1,35 @@
 #include "convolution/correlation.h"
+#include "simd/lanes.h"
 
 /* Sums over rows are kept in double. Within a row, four vector accumulators add BLOCK_TERMS terms per lane, 16 each,
    before their sum is added in double. */
 #define BLOCK_TERMS 64
 
-/* Adds a row of `width` positions of n channels that are innermost in memory: a lane per channel. */
-static inline void addChannels(const real *from, int64_t width, int64_t stride, int n, double *sum)
+/* Channels that are innermost in memory are added CHANNEL_BLOCKS vectors at a time, where that leaves a task for each
+   thread: rows are often 4 KiB apart, and then lines of different rows displace each other from the caches. */
+#define CHANNEL_BLOCKS 4
+
+/* Adds a row of `width` positions of n channels that are innermost in memory: a lane per channel. n is a multiple of VL
+   unless `blocks` is 1. */
+static ALWAYS_INLINE void addChannels(const real *from, int64_t width, int64_t stride, int blocks, int n,
+                                      double *sum)
 {
+  const int lanes = blocks == 1 ? n : VL;
   for (int64_t x = 0; x < width;) {
-    vreal part[4] = {{0}};
+    vreal part[CHANNEL_BLOCKS][4] = {{{0}}};
     const int64_t end = MIN(x + BLOCK_TERMS, width);
     for (; x + 4 <= end; x += 4)
-      for (int i = 0; i < 4; i++) {
-        __builtin_prefetch(from + (x + 16 + i) * stride);
-        part[i] += v_load_n(from + (x + i) * stride, n);
-      }
-    for (; x < end; x++) part[0] += v_load_n(from + x * stride, n);
-    const vreal all = (part[0] + part[1]) + (part[2] + part[3]);
-    for (int i = 0; i < n; i++) sum[i] += (double)all[i];
+      for (int i = 0; i < 4; i++)
+        for (int b = 0; b < blocks; b++) {
+          __builtin_prefetch(from + (x + 16 + i) * stride + b * VL);
+          part[b][i] += v_load_n(from + (x + i) * stride + b * VL, lanes);
+        }
+    for (; x < end; x++)
+      for (int b = 0; b < blocks; b++) part[b][0] += v_load_n(from + x * stride + b * VL, lanes);
+    for (int b = 0; b < blocks; b++) {
+      const vreal all = (part[b][0] + part[b][1]) + (part[b][2] + part[b][3]);
+      for (int i = 0; i < lanes; i++) sum[b * VL + i] += (double)all[i];
+    }
   }
 }
 
@@ -54,17 +66,22 @@ void THNN_(convolutionGradBias)(const Convolution *g, ConvolutionView gradOutput
   const int64_t rows = size[0] * size[1] * size[2], channels = g->outputChannels;
   if (rows * width == 0) return;
   const int64_t channelsOfGroup = channels / g->groups;
-  const int64_t together = c.sourceChannelStride == 1 && channels > 1 ? VL : 1,
-                tasks = ceilDivide(channels, together);
-  THNN_PARALLEL_FOR(task, tasks, rows * width * channels) {
+  const bool innermost = c.sourceChannelStride == 1 && channels > 1;
+  const int64_t work = rows * width * channels, most = CHANNEL_BLOCKS * VL;
+  int64_t together = 1; /* channels of a task */
+  if (innermost) together = channels >= most * thnn_threads(ceilDivide(channels, VL), work) ? most : VL;
+  const int64_t tasks = ceilDivide(channels, together);
+  THNN_PARALLEL_FOR(task, tasks, work) {
     const int64_t first = task * together;
     const int n = (int)MIN(together, channels - first);
-    double sum[VBYTES / sizeof(real)] = {0};
+    double sum[CHANNEL_BLOCKS * VL] = {0};
     int64_t q[3] = {0};
     for (int64_t row = 0; row < rows; row++, nextIndex(q, size, 3)) {
       const real *from = c.source + first * c.sourceChannelStride;
       for (int d = 0; d < 3; d++) from += q[d] * c.axis[d].sourceStride;
-      if (together > 1) addChannels(from, width, stride, n, sum);
+      if (innermost && n == most) addChannels(from, width, stride, CHANNEL_BLOCKS, n, sum);
+      else if (innermost)
+        for (int i = 0; i < n; i += VL) addChannels(from + i, width, stride, 1, MIN(VL, n - i), sum + i);
       else if (stride == 1) sum[0] = rowSum(from, width, sum[0]);
       else
         for (int64_t x = 0; x < width; x++) sum[0] += (double)from[x * stride];
