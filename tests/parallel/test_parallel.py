@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import thnn
-from thnn._batch_norm import stages
+from thnn._batch_norm import running_statistics, stages
 from thnn.nn import BatchNorm1d, BatchNorm2d
 from thnn.parallel import AllReduce, DataParallelCriterion, SelfDataParallel, equivalent_decay
 
@@ -171,6 +171,29 @@ def test_options_of_the_layer(options: dict[str, Any]) -> None:
                 for y, x, net in zip(results, inputs, (together, alone))
             ]
         )
+    same(list(together.state_dict().values()), list(alone.state_dict().values()))
+
+
+@pytest.mark.parametrize("as_tensor", [False, True])  # a tensor on other devices than the CPU
+@pytest.mark.parametrize("options", [{"momentum": None}, {"first_batch": "initialize"}], ids=str)
+def test_first_batch_replaces_any_statistics(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], as_tensor: bool
+) -> None:
+    alone = network(**options)
+    for norm in (alone[1], alone[4], alone[7]):
+        norm.running_mean.fill_(torch.nan)
+        norm.running_var.fill_(torch.nan)
+    together = copy.deepcopy(alone)
+    batches = images(8), images(7)
+    for x in batches:
+        alone(x)
+    if as_tensor:
+        number = running_statistics.weight_of_batch
+        monkeypatch.setattr(
+            running_statistics, "weight_of_batch", lambda *a: torch.tensor(number(*a), dtype=torch.float64)
+        )
+    for x in batches:
+        SelfDataParallel(together, CPUS)(x)
     same(list(together.state_dict().values()), list(alone.state_dict().values()))
 
 

@@ -9,13 +9,14 @@ average; 1 for a first batch that replaces the initial values.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import torch
 from torch import Tensor
 
 from thnn._torch import in_transform
 
+_T = TypeVar("_T")
 FirstBatch = Literal["blend", "initialize"]
 FIRST_BATCH: Final = ("blend", "initialize")
 
@@ -91,6 +92,26 @@ def update(running: Tensor, batch: Tensor, weight: float | Tensor) -> None:
         running.copy_(batch)
     else:
         running.lerp_(batch, weight)
+
+
+def updated_by(
+    function: Callable[[Tensor | None, Tensor | None, float], _T],
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: float | Tensor,
+) -> _T:
+    """The result of function(running_mean, running_var, weight), which updates the running statistics by C functions.
+
+    These take a number, which the host would have to read from a tensor. With a weight of 1, the old running statistics
+    may be NaN, and 0 * NaN is NaN. In both cases the function gets vectors of zeros and a weight of 1.
+    """
+    if running_mean is None or running_var is None or not (isinstance(weight, Tensor) or weight == 1):
+        return function(running_mean, running_var, weight)  # type: ignore[arg-type]
+    mean, variance = torch.zeros_like(running_mean), torch.zeros_like(running_var)
+    result = function(mean, variance, 1.0)
+    update(running_mean, mean, weight)
+    update(running_var, variance, weight)
+    return result
 
 
 def normalize_by_batch(

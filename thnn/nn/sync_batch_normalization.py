@@ -137,21 +137,14 @@ class SyncBatchNorm(_BatchNorm):
         communicator = communicator_of(self.process_group) if train and self.training else None
         if communicator is None:
             return super()._compute(input, weight, bias, running_mean, running_var, train, momentum)
-        weight_of_batch, replaced = momentum, None
-        is_number = not isinstance(momentum, Tensor)
-        if not (is_number and momentum != 1) and running_mean is not None and running_var is not None:
-            # The momentum of the C function is a number, which the host would have to read from a tensor. With a weight
-            # of 1, the old running statistics may be NaN, and 0 * NaN is NaN.
-            replaced, momentum = (running_mean, running_var), 1.0
-            running_mean, running_var = torch.zeros_like(running_mean), torch.zeros_like(running_var)
-        output = synchronized(
-            input, weight, bias, running_mean, running_var, momentum, self.eps, communicator, self._label(),
-            unbiased=self.unbiased, relu=self.activation == "relu",
-        )  # fmt: skip
-        if replaced is not None and running_mean is not None and running_var is not None:
-            _statistics.update(replaced[0], running_mean, weight_of_batch)
-            _statistics.update(replaced[1], running_var, weight_of_batch)
-        return output
+
+        def update(mean: Tensor | None, var: Tensor | None, momentum: float) -> Tensor:
+            return synchronized(
+                input, weight, bias, mean, var, momentum, self.eps, communicator, self._label(),
+                unbiased=self.unbiased, relu=self.activation == "relu",
+            )  # fmt: skip
+
+        return _statistics.updated_by(update, running_mean, running_var, momentum)
 
     def _label(self) -> str:
         """The name of the layer in messages."""

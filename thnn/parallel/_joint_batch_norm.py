@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from thnn._batch_norm import formula, stages
+from thnn._batch_norm.running_statistics import updated_by
 from thnn._binding.arguments import real_dtypes
 from thnn._binding.library import THNN
 from thnn._functions.base import cast_for_autocast
@@ -90,7 +91,7 @@ class _Part(NamedTuple):
     running_mean: Tensor | None
     running_var: Tensor | None
     statistics: Tensor
-    momentum: float
+    momentum: Any  # a number or a tensor
     recorded: bool  # needs an autograd node
 
 
@@ -106,7 +107,7 @@ def _compute(
     running_mean: Tensor | None,
     running_var: Tensor | None,
     train: bool,
-    momentum: float,
+    momentum: Any,
 ) -> Tensor:
     """`_BatchNorm._compute` over the parts of all replicas."""
     layer._calls = 1
@@ -176,17 +177,16 @@ def _merge(
                 )
     recorded = any(part.recorded for part in parts)
     with torch.no_grad():
-        home = first.input.device
+        home, dtype = first.input.device, stages.statistics_dtype(first.input)
         merged = stages.merge_statistics(torch.stack([part.statistics.to(home) for part in parts]))
         try:
-            mean, inverse = stages.save_statistics(
-                merged,
-                stages.statistics_dtype(first.input),
+            mean, inverse = updated_by(
+                lambda mean, var, momentum: stages.save_statistics(
+                    merged, dtype, mean, var, momentum, eps, unbiased
+                ),
                 first.running_mean,
                 first.running_var,
                 first.momentum,
-                eps,
-                unbiased,
             )
         except ValueError as error:
             raise ValueError(f"layer {label}: {error}") from None
