@@ -91,6 +91,21 @@ def test_edit(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     assert flagged.library != first.library
 
 
+def test_the_reason_leaves_out_unchanged_headers(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    header = write(kernel='#include "one.h"\n#include "other.h"\n' + KERNEL)
+    one, other = header.with_name("one.h"), header.with_name("other.h")
+    for path in (one, other):
+        path.write_text("#define UNUSED 1\n")
+    thnn.load(header)
+    one.write_text("#define UNUSED 1 \n")
+    thnn.load(header, verbose=True)
+    assert f"compiling, since {one} changed\n" in capfd.readouterr().err
+    one.unlink()
+    header.with_suffix(".c").write_text('#include "other.h"\n' + KERNEL)
+    thnn.load(header, verbose=True)
+    assert f"compiling, since {header.with_suffix('.c')}, {one} changed\n" in capfd.readouterr().err
+
+
 def test_two_libraries_with_one_module(write: Write) -> None:
     """Neither calls the functions of the other, nor of the package."""
     header = HEADER.replace("Cube", "Tanh")

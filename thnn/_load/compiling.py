@@ -194,12 +194,13 @@ def _say(verbose: bool, text: str) -> None:
 
 
 def _reason(record: Path, parts: Mapping[str, str]) -> str:
-    """Why a library has to be compiled: the parts that have changed since its last compilation."""
+    """Why a library has to be compiled: the parts and included files that have changed since its last compilation."""
     try:
         before = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return "it has not been compiled before"
-    changed = [name for name in {**parts, **before} if parts.get(name) != before.get(name)]
+    now = {**parts, **hashes(Path(name) for name in before if name not in parts)}
+    changed = [name for name in now if now[name] != before.get(name)]
     return f"{', '.join(changed)} changed" if changed else "the cache was emptied"
 
 
