@@ -219,6 +219,19 @@ def test_folded_eps_below_0() -> None:
         branches.infer(torch.randn(4, 3))
 
 
+def test_folded_where_variance_and_eps_are_zero() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), thnn.nn.BatchNorm1d(3, eps=0.0)).double()
+    model[1].running_var[1] = 0
+    branches = fork(model, images(2, 3), fold=True)
+    assert "folded" in branches.infer.code
+    x = images(4, 3)
+    found, expected = branches.infer(x), model.eval()(x)
+    torch.testing.assert_close(found, expected)
+    leaves = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(found.sum(), leaves), torch.autograd.grad(expected.sum(), leaves)):
+        torch.testing.assert_close(a, b)
+
+
 def test_a_layer_that_becomes_another_one() -> None:
     model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
     branches = fork(model, torch.zeros(2, 3), fold=True)

@@ -8,9 +8,11 @@ import torch
 from torch import Tensor, fx, nn
 
 from thnn._batch_norm import running_statistics as _statistics
+from thnn._batch_norm import stages
 from thnn._torch import BatchNormBase, ConvBase
 from thnn.graph.branch import Branch, attribute
 from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks
+from thnn.nn.batch_normalization import _BatchNorm
 
 _AFFINE_LAYERS = (ConvBase, nn.Linear)
 
@@ -115,11 +117,14 @@ def folded_parameters(
     Computed in at least float32, with as few operations as possible, since they run in each call.
     """
     n: Any = normalization
-    variance, scale, shift = n.running_var, n.weight, n.bias
-    upcast = torch.promote_types(variance.dtype, torch.float32)
+    scale, shift = n.weight, n.bias
+    upcast = torch.promote_types(n.running_var.dtype, torch.float32)
     # As in the layer itself, a negative eps, which may have been assigned, is an error.
     eps = _statistics.not_negative(type(normalization).__name__, "eps", n.eps)
-    factor = (_to(upcast, variance) + eps).rsqrt()
+    # thnn's layers have a factor of 0 where the sum is 0, which needs eps = 0; torch's layers have an infinite one.
+    is_zero_possible = eps == 0 and isinstance(normalization, _BatchNorm)
+    variance = _to(upcast, n.running_var)
+    factor = stages.inverse_deviation(variance, eps) if is_zero_possible else (variance + eps).rsqrt()
     if scale is not None:
         factor = factor * _to(upcast, scale)
     mean = _to(upcast, n.running_mean)
