@@ -20,11 +20,10 @@ from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, F
 
 _DTYPES = (torch.float32, torch.float64)
 # SyncBatchNorm has a counterpart that computes with other processes: thnn.nn.convert_sync_batchnorm() converts it.
-_EXCLUDED = {"SyncBatchNorm"}
 _COUNTERPARTS = {
     getattr(nn, name): getattr(thnn.nn, name)
     for name in thnn.nn.__all__
-    if name not in _EXCLUDED and isinstance(getattr(nn, name, None), type)
+    if name != "SyncBatchNorm" and isinstance(getattr(nn, name, None), type)
 }
 # Containers compute nothing, so a report leaves them out.
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Identity)
@@ -32,6 +31,7 @@ _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn
 _PARAMETRIZED = "parametrized"
 _RECTIFIERS = (thnn.nn.ReLU, FusedReLU)
 _ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()} | {FusedReLU: nn.ReLU}
+_OURS = {*_ORIGINALS, thnn.nn.SyncBatchNorm}
 
 
 class Layer(NamedTuple):
@@ -91,7 +91,7 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
             replaced.append(Layer(name, type(layer).__name__))
         elif target is not None:
             left.append(Layer(name, type(layer).__name__, reason))
-        elif type(layer) not in _ORIGINALS and not isinstance(layer, _CONTAINERS):
+        elif type(layer) not in _OURS and not isinstance(layer, _CONTAINERS):
             left.append(Layer(name, type(layer).__name__, _why_unknown(layer)))
     before = _unfuse(model)
     fused = _fuse(model) if fuse else []
@@ -152,7 +152,7 @@ def _why_unknown(layer: nn.Module) -> str:
     for base in type(layer).__mro__[1:]:
         if base in _COUNTERPARTS:
             return f"a subclass of nn.{base.__name__}"
-    if type(layer).__name__ in _EXCLUDED:
+    if type(layer) is nn.SyncBatchNorm:
         return "thnn.nn.convert_sync_batchnorm() converts it"
     return (
         "thnn has no such layer"

@@ -119,6 +119,7 @@ class Own(nn.Conv2d):
         (nn.Conv2d(2, 3, 3, device="meta"), "on meta"),
         (nn.Linear(2, 3).bfloat16(), "has torch.bfloat16"),
         (nn.GELU(), "thnn has no such layer"),
+        (nn.SyncBatchNorm(3), "thnn.nn.convert_sync_batchnorm() converts it"),
         (nn.LSTM(2, 3, proj_size=1), "has proj_size"),
     ],
     ids=str,
@@ -129,6 +130,11 @@ def test_what_is_left(layer: nn.Module, reason: str) -> None:
     assert report.replaced == ()
     assert [left.remark for left in report.left] == [reason]
     assert type(layer) is kind
+
+
+def test_layers_of_thnn_are_not_in_the_report() -> None:
+    model = nn.Sequential(thnn.nn.Conv2d(2, 3, 3), thnn.nn.SyncBatchNorm(3))
+    assert thnn.convert(model) == ((), (), ())
 
 
 def norm_and_relu() -> nn.Sequential:
