@@ -212,15 +212,17 @@ def _facts() -> dict[str, Any]:
 
 
 def _cuda_library() -> str:
-    """The path of the CUDA library, or that the package was built without it; and whether torch finds a GPU."""
+    """The path of the CUDA library or of its emulation, with the number of GPUs; or the reason why there is none."""
     import torch
 
-    from thnn._binding.device import device_library
+    from thnn._binding.device import EMULATION, device_library
 
     try:
         library = device_library()
     except ImportError as error:
         return f"cannot be opened: {error}"
+    if library is None and EMULATION:
+        return "none: the emulation is not built (make emulate)"
     if library is None:
         return "none: thnn was built without CUDA (THNN_CUDA=1 builds with it)"
     return f"{library.path} ({library.capability}; {torch.cuda.device_count()} GPUs)"

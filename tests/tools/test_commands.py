@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from thnn.__main__ import main
+from thnn._binding.library import THNN
 from thnn._header.registry import modules
 from thnn.testing import device_calls
 
@@ -54,6 +55,22 @@ def test_info(capsys: pytest.CaptureFixture[str]) -> None:
 def test_info_tells_the_instruction_set_in_use() -> None:
     facts = json.loads(run("info", "--json", THNN_CPU_CAPABILITY="default").stdout)
     assert facts["instruction set"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("is_emulated", "reason"),
+    [
+        (False, "thnn was built without CUDA (THNN_CUDA=1 builds"),
+        (True, "the emulation is not built (make emulate)"),
+    ],
+)
+def test_info_tells_why_there_is_no_cuda_library(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_emulated: bool, reason: str
+) -> None:
+    monkeypatch.setattr(THNN, "opened_device_library", (None,))
+    monkeypatch.setattr("thnn._binding.device.EMULATION", is_emulated)
+    assert main(["info"]) == 0
+    assert f"none: {reason}" in capsys.readouterr().out
 
 
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
