@@ -23,6 +23,8 @@ hooks, ``_load_from_state_dict``                        `_profile`
 ``fx.Tracer._autowrap_search``                          `graph.tracing`                 no thnn.batch_norm in a fork
 ``SymInt.node``                                         `_operators.shapes`             no symbolic sizes
 ``Tensor._version``                                     `graph.example`, `parallel`     forks and replicas unavailable
+``Tensor._is_zerotensor``                               `_binding.arguments`            AttributeError for tensors
+                                                                                        without memory
 ``Tensor._base``, ``Tensor._is_view``                   `_functions.derivatives`,       no in-place calls in a graph,
                                                         `compat`                        no legacy functions
 ======================================================  ==============================  ===============================

@@ -1,9 +1,10 @@
 """The CUDA library, and its emulation on the CPU.
 
 The CUDA library (lib/THCUNN) has the functions of THNN.h for CUDA tensors of float32, float64, float16 and
-bfloat16. It is opened when the first CUDA tensor comes. From then on the binding sends calls with CUDA tensors to
-it; `thnn._cuda` computes the functions that it lacks. A library of thnn.load has a CUDA library of its own, which is
-compiled when the first CUDA tensor comes (thnn/_load/cuda.py).
+bfloat16. It is opened when it is first needed: by a CUDA tensor, by an access to `type2backend`, or by a check of
+arguments on the slow route. From then on the binding sends calls with CUDA tensors to it; `thnn._cuda` computes the
+functions that it lacks. A library of thnn.load has a CUDA library of its own, which is compiled when the first CUDA
+tensor comes (thnn/_load/cuda.py).
 
 THNN_CUDA_EMULATE=1 opens the emulation instead, which takes the calls of all tensors on the CPU: the kernels for
 CUDA run where there is no GPU. It is made for tests, and slow. Where the emulation of the package is not built, as in

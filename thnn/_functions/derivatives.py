@@ -105,7 +105,7 @@ def _by_reference(module: Module, cls_name: str, reference: Reference) -> Rule:
     def by_reference(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
         if values.get("inplace"):
             raise NotImplementedError(
-                f"{cls_name} can be differentiated once only if it is computed in place"
+                f"{cls_name}: if it is computed in place, it can be differentiated only once"
             )
         values = {k: v.view_as(v) if isinstance(v, Tensor) else v for k, v in values.items()}
         wanted = [n for n, need in zip(inputs, needs) if need and n in gradients]

@@ -34,7 +34,8 @@ class Operator:
         A torch module, traced as by `fork`. Its parameters are among `Net.parameters`.
 
     Variables are given by name or as `Variable`. `output` is a name, or a tuple of names for a function with as many
-    results. Lists as attributes become tuples; dicts and sets are bound to a callable by functools.partial.
+    results. Lists as attributes become tuples. A dict or a set cannot be an attribute: bind it to the callable with
+    functools.partial first.
 
     A net forks at an operator with ``is_infer=False``, ``train=True`` or ``training=True``; the branch for inference
     has its counterpart with the other value. It also forks at callables whose parameter `training` is True by default,
