@@ -27,8 +27,8 @@ settings.register_profile(
 settings.load_profile("thnn")
 
 # Files with thousands of independent tests, which run in several processes. The tests of any other file share fixtures,
-# so they run in one process; the tests of these groups of files, too. The independent tests run last, one at a time, so
-# that all processes end at the same time.
+# so they run in one process; the tests of these groups of files, too. The independent tests come last and are handed to
+# the processes one at a time, so that all processes end at the same time.
 _SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py"}
 _GROUPS = {"test_add_a_function.py": "builds", "test_packaging.py": "builds"}
 

@@ -44,7 +44,8 @@ def test_new_refuses_packages_that_would_hide_others(
     assert error.startswith(f"new: NAME: the package of {name} would be called {name.lower()}, which ")
     assert error.endswith(f"; choose another name, such as My{name}\n")
     assert not [*tmp_path.iterdir()]
-    assert main(["new", name, "--directory", str(tmp_path)]) == 0  # no package, which nobody imports
+    # Without --package nothing is imported by this name, so it is accepted.
+    assert main(["new", name, "--directory", str(tmp_path)]) == 0
 
 
 def test_new_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +55,7 @@ def test_new_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_torch").mkdir()
     assert main(["new", "MyTorch", "--package"]) == 0
     assert (tmp_path / "my_torch" / "src" / "my_torch" / "MyTorch.h").exists()
-    # In the folder above, Python takes the folder of the package for a package without a file.
+    # In the parent folder, Python takes the folder my_torch for a namespace package of that name.
     for folder in (tmp_path, tmp_path / "my_torch"):
         command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, tmp_path / "my_torch"]
         done = subprocess.run(command, cwd=folder, text=True, capture_output=True)

@@ -226,7 +226,7 @@ def test_scalars_that_the_macros_would_hide(write: Write, name: str) -> None:
     assert f"SCALAR({name}): the macro declares this name itself" in raises(thnn.CompileError, header)
 
 
-def test_copies_links_and_latin_letters(write: Write, tmp_path: Path) -> None:
+def test_copies_links_and_latin_1(write: Write, tmp_path: Path) -> None:
     header = write()
     header.with_suffix(".c").write_bytes(b"/* \xe9 */\n" + KERNEL.encode())
     (tmp_path / "folder").mkdir()

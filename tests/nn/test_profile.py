@@ -160,7 +160,7 @@ def test_losses() -> None:
     assert calls(backward=False) == {"Linear_updateOutput": 2}
 
 
-def test_calls_of_other_threads_and_by_views() -> None:
+def test_calls_of_other_threads_and_without_the_exchange_api() -> None:
     from thnn._binding import library
 
     class Threaded(nn.Module):

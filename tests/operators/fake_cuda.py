@@ -67,7 +67,8 @@ def fake_call(call: Call, inside: bool, dtype: torch.dtype | None) -> None:
     with mode:
         given: list[Any] = [torch.ones_like(y) for y in differentiable]
         if call.cls.module.name in ("LSTMFused", "GRUFused"):
-            given.append(None)  # the gradient by the storage of the backward
+            # the gradient by `storage`, the node's additional last output, which its backward reads
+            given.append(None)
     node: Any = differentiable[0].grad_fn
     with torch.no_grad(), mode if inside else contextlib.nullcontext():
         gradients = tuple_of(node.apply(*given))

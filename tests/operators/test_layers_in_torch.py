@@ -189,8 +189,8 @@ def test_gradients_of_samples_and_ensembles() -> None:
 
 
 def test_compiled_code_checks_no_wrapper_of_a_forward() -> None:
-    """Dynamo checks in each call what tracing read: not the closures of wrapped forwards, and of the machinery of the
-    classes two functions."""
+    """Dynamo checks in each call what tracing read. That must be no closure of a wrapped forward, and only two
+    functions of the machinery of the classes."""
     names: list[str] = []
 
     def record(guards: Any) -> list[bool]:
