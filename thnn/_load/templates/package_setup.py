@@ -1,7 +1,7 @@
 """Compiles the kernels when the package is built.
 
 They are compiled for the CPU of the build. For a wheel to publish, set THNN_MARCH to an instruction set that the CPUs
-of all users have: THNN_MARCH=x86-64-v3 pip wheel --no-deps .
+of all users have: THNN_MARCH=x86-64-v3 pip wheel --no-deps --no-build-isolation .
 """
 
 import os
