@@ -12,7 +12,6 @@ from thnn._batch_norm import stages
 from thnn._torch import BatchNormBase, ConvBase
 from thnn.graph.branch import Branch, attribute
 from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks
-from thnn.nn.batch_normalization import _BatchNorm
 
 _AFFINE_LAYERS = (ConvBase, nn.Linear)
 
@@ -122,7 +121,7 @@ def folded_parameters(
     # As in the layer itself, a negative eps, which may have been assigned, is an error.
     eps = _statistics.not_negative(type(normalization).__name__, "eps", n.eps)
     # thnn's layers have a factor of 0 where the sum is 0, which needs eps = 0; torch's layers have an infinite one.
-    is_zero_possible = eps == 0 and isinstance(normalization, _BatchNorm)
+    is_zero_possible = eps == 0 and type(normalization).__module__.startswith("thnn.nn.")
     variance = _to(upcast, n.running_var)
     factor = stages.inverse_deviation(variance, eps) if is_zero_possible else (variance + eps).rsqrt()
     if scale is not None:
