@@ -210,8 +210,8 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
   const int64_t most = byClass ? POSITIONS_PER_TASK : MIN(MAX(16384 / MAX(p.classes, 1), 1), POSITIONS_PER_TASK);
   const int64_t runs = ceilDivide(p.width, most);
   const bool stream = thnn_exceedsLastLevelCache(elements * (int64_t)sizeof(real));
-  /* Setting contiguous classes to 0 is a sixteenth of the work of other loops. */
-  THNN_PARALLEL_FOR(task, rows * runs, byClass || stride[3] != 1 ? elements : elements / 16) {
+  /* Setting contiguous classes to 0 is a quarter of the work of other loops. */
+  THNN_PARALLEL_FOR(task, rows * runs, byClass || stride[3] != 1 ? elements : elements / 4) {
     const int64_t at = task / runs * p.width + task % runs * most;
     const Run run = runAt(&p, at, at + most);
     const THIndex_t *const classes = p.target + offsetOf(run, p.targetStride);
