@@ -15,7 +15,8 @@
    The Python function returns 0 after success, otherwise a report: the address of the call's state, which the caller
    passes to thnn_release(). With `results`, it allocates outputs itself and returns them, and in place of returning a
    report calls `repeat` with the tuple and the report; the status is THNN_ALLOCATE where a tensor is not plain
-   (allocation.h) or an allocation failed. */
+   (allocation.h) or the allocation of a tensor like an argument failed, and remains THNN_RESIZE where that of a requested
+   tensor failed. */
 
 /* Flags of a call. The bits of THNN_CALL_TYPE are the THNNType that `real` tensors must have, or THNN_CALL_ANY. */
 enum {

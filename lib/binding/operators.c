@@ -320,7 +320,7 @@ static bool computeInC(const Operator *op, const StableValue *stack, void **resu
   if (done) {
     do function->call[type](&state, values);
     while (state.status == THNN_RESIZE && allocateRequested(op, &state, type, values, made));
-    done = state.status == THNN_OK;
+    done = state.status == THNN_OK && state.zeroCount == 0; /* Python raises the errors */
     if (done && op->scaling == THNN_SCALING_KERNEL) multiply(values[op->results[0]].tensor, &factor);
   }
   done = done && collect(op, stack, made, results);

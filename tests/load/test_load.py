@@ -218,6 +218,9 @@ def test_a_kernel_that_adds_to_gradients_clears_them_first(write: Write) -> None
     x, w = torch.ones(3), torch.ones(3, requires_grad=True)
     with pytest.raises(RuntimeError, match=r"Product_accGradParameters: .* THNN_RETURN_IF_META"):
         torch.autograd.grad(loaded.ProductFunction.apply(x, w).sum(), w)
+    per_sample = torch.vmap(torch.func.grad(lambda w, x: loaded.ProductFunction.apply(x, w).sum()))
+    with pytest.raises(RuntimeError, match=r"Product_accGradParameters: .* THNN_RETURN_IF_META"):
+        per_sample(torch.ones(2, 3), torch.ones(2, 3))  # by way of the operator
 
 
 SHIFT_HEADER = """

@@ -16,7 +16,7 @@ typedef uint64_t vbits __attribute__((vector_size(VBYTES)));
 #define WIDE_LANES ((int)(VBYTES / sizeof(int64_t)))
 
 /* The sign bit of a lane is set in `invalid` if an index is neither -1 nor in [0, limit), and in `outside` if an index
-   is neither -1 nor in its window. */
+   in [0, limit) is not in its window. */
 typedef struct IndexErrors {
   vwide invalid;
   vbits outside;
