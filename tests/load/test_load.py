@@ -223,6 +223,30 @@ def test_a_kernel_that_adds_to_gradients_clears_them_first(write: Write) -> None
         per_sample(torch.ones(2, 3), torch.ones(2, 3))  # by way of the operator
 
 
+ONES_HEADER = """
+TH_API void THNN_(Ones_updateOutput)(THNNState *state, THIndexTensor *input, THTensor *output);
+"""
+
+ONES_KERNEL = """
+#include "runtime/kernel.h"
+void THNN_(Ones_updateOutput)(THNNState *state, THIndexTensor *input, THTensor *output)
+{
+  THNN_RESIZE_TO(output, THNN_CONTIGUOUS, input->size[0]);
+  THNN_RETURN_IF_META(state);
+  for (int64_t i = 0; i < output->size[0]; i++) TH_DATA(output)[i * output->stride[0]] = 1;
+}
+"""
+
+
+def test_results_whose_type_no_argument_tells(write: Write) -> None:
+    loaded = thnn.load(write(ONES_HEADER, ONES_KERNEL, "Ones"))
+    with pytest.raises(TypeError, match=r"Ones_updateOutput: expected a tensor of floating-point numbers among"):
+        loaded.OnesFunction.apply(torch.arange(3))
+    output = torch.empty(0)
+    loaded.type2backend["torch.FloatTensor"].Ones_updateOutput(None, torch.arange(3), output)
+    assert output.tolist() == [1, 1, 1]
+
+
 SHIFT_HEADER = """
 TH_API void THNN_(Shift_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                       THTensor *offset); // [INPUT]

@@ -108,6 +108,11 @@ def _invoke(
                         values[position] = draw(bound.function, argument, values[position])
                 flags |= VIEWS
                 as_views = True
+            elif state.status == lib.THNN_UNPACK:  # after all checks
+                raise TypeError(
+                    f"{bound.function.name}: expected a tensor of floating-point numbers among the arguments, which"
+                    " would tell the type of the results; got none"
+                )
             elif state.status != lib.THNN_ALLOCATE:
                 message = ffi.string(state.message).decode(errors="replace")
                 raise _EXCEPTIONS.get(state.status, TypeError)(message)
