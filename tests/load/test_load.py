@@ -240,7 +240,9 @@ void THNN_(Ones_updateOutput)(THNNState *state, THIndexTensor *input, THTensor *
 
 def test_results_whose_type_no_argument_tells(write: Write) -> None:
     loaded = thnn.load(write(ONES_HEADER, ONES_KERNEL, "Ones"))
-    with pytest.raises(TypeError, match=r"Ones_updateOutput: expected a tensor of floating-point numbers among"):
+    with pytest.raises(
+        TypeError, match=r"Ones_updateOutput: expected a tensor of floating-point numbers among"
+    ):
         loaded.OnesFunction.apply(torch.arange(3))
     output = torch.empty(0)
     loaded.type2backend["torch.FloatTensor"].Ones_updateOutput(None, torch.arange(3), output)

@@ -76,6 +76,16 @@ def test_inductor_fuses_functions_with_their_neighbours(is_training: bool, witho
     assert not is_training or "thnn.Threshold_updateGradInput.default(" in codes[1]
 
 
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.filterwarnings("ignore")
+def test_settings_beyond_the_element_type(backend: str, without_caches: Any) -> None:
+    def both(x: Tensor) -> tuple[Tensor, Tensor]:
+        return thnn.ThresholdFunction.apply(x, 0.0, 1e39), thnn.HardTanhFunction.apply(x, -1e39, 1.0)
+
+    x = torch.tensor([-1.0, 2.0])
+    torch.testing.assert_close(torch.compile(both, fullgraph=True, backend=backend)(x), both(x))
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_batch_normalization_in_training_and_evaluation_of_one_network(without_caches: Any) -> None:
     first, second = thnn.nn.BatchNorm1d(3), thnn.nn.BatchNorm1d(3, activation="relu").eval()

@@ -268,9 +268,12 @@ class Operators:
     def decomposed_forward(self, *values: Any) -> Any:
         """The results of the forward operator, by torch operations where a tracer asks for these."""
         if self.decomposition is not None and is_decomposing():
-            results = self.decomposition(*values)
-            if results is not None:
-                return results
+            # Operations of torch refuse numbers beyond the element type, which a C function rounds to infinity.
+            most = torch.finfo(values[0].dtype).max
+            if all(abs(v) <= most for v in values if isinstance(v, float)):
+                results = self.decomposition(*values)
+                if results is not None:
+                    return results
         return self.forward(*values)
 
     def _one_by_one(self, operator: Any, name: str) -> Callable[..., Any]:
