@@ -91,11 +91,11 @@ def marked_constant(function: _F) -> _F:
 
 
 def is_decomposing() -> bool:
-    """True while a tracer replaces operators by torch operations, as that of inductor does. Without the private names:
-    False, and inductor fuses no function of thnn."""
+    """True while a tracer replaces activations by elementary operations, as that of inductor does and that of aot_eager
+    does not. Without the private names: False, and inductor fuses no function of thnn."""
     tracing = sys.modules.get("torch.fx.experimental.proxy_tensor")
     mode = getattr(tracing, "get_proxy_mode", lambda: None)()
-    return bool(getattr(mode, "decomposition_table", None))
+    return torch.ops.aten.threshold.default in getattr(mode, "decomposition_table", ())
 
 
 def without_modes() -> Any:

@@ -1,5 +1,5 @@
-"""Forwards as torch operations, for tracers that decompose operators, above all inductor's, which fuses the operations
-with their neighbours.
+"""Forwards as torch operations, for tracers that decompose activations, above all inductor's, which fuses the
+operations with their neighbours.
 
 Only functions of a few instructions per element: their time is that of reading and writing memory, which a fused loop
 saves. Backwards stay with the C functions, since code that inductor makes of their formulas is slower.
