@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.aot_autograd import make_boxed_func
+from torch._inductor.decomposition import select_decomp_table
 from torch._inductor.utils import run_and_get_code
 
 import thnn
@@ -76,7 +79,21 @@ def test_inductor_fuses_functions_with_their_neighbours(is_training: bool, witho
     assert not is_training or "thnn.Threshold_updateGradInput.default(" in codes[1]
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("decompositions", [{}, select_decomp_table()], ids=["none", "of inductor"])
+def test_the_table_of_the_tracer_decides(decompositions: Any) -> None:
+    def keep(graph: Any, inputs: Any) -> Any:
+        operators.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return make_boxed_func(graph.forward)
+
+    operators: list[str] = []
+    torch.compiler.reset()
+    backend = aot_autograd(fw_compiler=keep, decompositions=decompositions)
+    torch.compile(thnn.nn.functional.relu, fullgraph=True, backend=backend)(torch.ones(3))
+    assert operators
+    assert ("thnn.Threshold_updateOutput.default" in operators) == (not decompositions)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "aot_eager_decomp_partition", "inductor"])
 @pytest.mark.filterwarnings("ignore")
 def test_settings_beyond_the_element_type(backend: str, without_caches: Any) -> None:
     def both(x: Tensor) -> tuple[Tensor, Tensor]:
