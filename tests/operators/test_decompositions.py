@@ -79,6 +79,49 @@ def test_inductor_fuses_functions_with_their_neighbours(is_training: bool, witho
     assert not is_training or "thnn.Threshold_updateGradInput.default(" in codes[1]
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name, settings, keeps_output",
+    [
+        ("HardTanh", (-1.0, 6.0), True),
+        ("LeakyReLU", (0.1,), True),
+        ("LeakyReLU", (0.0,), True),
+        ("LeakyReLU", (-0.1,), False),
+        ("Threshold", (0.5, -2.0), True),
+        ("Threshold", (0.5, 0.5), True),
+        ("Threshold", (0.5, 7.0), False),
+    ],
+    ids=str,
+)
+def test_the_gradient_from_the_output(
+    name: str, settings: tuple[float, ...], keeps_output: bool, without_caches: Any
+) -> None:
+    function = function_classes[f"{name}Function"]
+
+    def product(x: Tensor, weight: Tensor) -> Tensor:
+        return thnn.nn.functional.linear(x, weight)
+
+    def call(x: Tensor) -> tuple[Tensor, Tensor]:
+        y = function.apply(product(x, weights), *settings)
+        z = product(y, weights)
+        changed = function.apply(x + 0, *settings)
+        return z, changed.mul_(3)
+
+    def gradient(f: Any) -> Tensor:
+        x = torch.tensor(SPECIAL)[:, None].repeat(1, 2).requires_grad_()
+        z, changed = f(x)
+        (found,) = torch.autograd.grad((z, changed), x, (torch.ones_like(z), torch.full_like(z, 5)))
+        return found
+
+    weights = torch.eye(2)
+    compiled = torch.compile(call, fullgraph=True, backend="inductor")
+    found, codes = run_and_get_code(gradient, compiled)
+    torch.testing.assert_close(found, gradient(call), equal_nan=True)
+    # Two results, the input of the second product, a tensor for the gradient of the changed one, and the input of the first call.
+    buffers = codes[0].split("\n        return (")[1].split(")")[0].count("buf")
+    assert buffers == (4 if keeps_output else 5), codes[0]
+
+
 @pytest.mark.parametrize("decompositions", [{}, select_decomp_table()], ids=["none", "of inductor"])
 def test_the_table_of_the_tracer_decides(decompositions: Any) -> None:
     def keep(graph: Any, inputs: Any) -> Any:

@@ -138,6 +138,9 @@ def make_node(operators: Operators) -> Any:
                 values.update((a.name, None) for a in o.modified)
             else:
                 values.update((a.name, None) for a in o.saved if a.is_optional)
+            if o.keeps_output(values):
+                # A copy, since the caller may change the output in place; inductor removes a copy without a purpose.
+                values["input"] = outputs[0].clone()
             ctx.set_materialize_grads(False)
             ctx.shape = outputs[0].shape
             # Results without a derivative have the tangent None, but zeros if they are batched, since torch.vmap loses

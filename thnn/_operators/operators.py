@@ -23,7 +23,7 @@ from thnn._functions.base import cast_for_autocast
 from thnn._functions.generate import BackwardKernel, Source, backward_kernels, forward_sources
 from thnn._header import Argument, Function, Module
 from thnn._operators import flops, kernels, shapes
-from thnn._operators.decompositions import DECOMPOSITIONS
+from thnn._operators.decompositions import DECOMPOSITIONS, FROM_OUTPUT
 from thnn._operators.differentiation import make_node
 from thnn._operators.rules import Rule, rule_of
 from thnn._torch import is_decomposing
@@ -275,6 +275,12 @@ class Operators:
                 if results is not None:
                     return results
         return self.forward(*values)
+
+    def keeps_output(self, values: Mapping[str, Any]) -> bool:
+        """True if traced code keeps the output of a call for the gradient, in place of the input."""
+        if self.decomposition is None or self.module.name not in FROM_OUTPUT or not is_decomposing():
+            return False
+        return FROM_OUTPUT[self.module.name](*(values[a.variable] for a in self.scalars))
 
     def _one_by_one(self, operator: Any, name: str) -> Callable[..., Any]:
         """The rule of torch.vmap: a loop over the batch, right for every function."""
