@@ -134,9 +134,9 @@ def _parser() -> argparse.ArgumentParser:
         help="leave out torch.compile, which takes a minute or more per network to compile",
     )
     command.add_argument(
-        "--keep-freed-memory",
+        "--return-freed-memory",
         action="store_true",
-        help="call thnn.keep_freed_memory() first, for torch and thnn",
+        help="leave malloc at its defaults, with which new tensors begin with page faults",
     )
     command.set_defaults(run=_bench, parser=command)
 
@@ -377,7 +377,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     if on_cpu and not options.pattern.endswith(".h"):
         return
     why = "with FILE.h" if on_cpu else f"with --device {options.device}"
-    names = ["json", "plot", "markdown", "compile", "keep_freed_memory", *([] if on_cpu else ["threads"])]
+    names = ["json", "plot", "markdown", "compile", "return_freed_memory", *([] if on_cpu else ["threads"])]
     _refuse_options(options, names, why)
 
 

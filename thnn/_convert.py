@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -217,13 +218,12 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
     if type(module).forward is nn.Module.forward:
         # A container without a forward, such as nn.ModuleList: each child is a model.
         found: dict[int, dict[str, nn.Module]] = {}
-        calls: dict[int, int] = {}
+        children: Counter[int] = Counter()  # that contain a layer, by its id
         for name, child in module.named_children():
-            for key, layers in _followers(child, f"{prefix}{name}.").items():
-                calls[key] = calls.get(key, 0) + 1
-                found[key] = layers
+            children.update(id(layer) for layer in child.modules())
+            found.update(_followers(child, f"{prefix}{name}."))
         # A layer below two children may have another use in the other one.
-        return {key: layers for key, layers in found.items() if calls[key] == 1}
+        return {key: layers for key, layers in found.items() if children[key] == 1}
     arguments = _arguments(module)
     if any(p.default is not p.empty for p in arguments):
         return {}

@@ -1,4 +1,4 @@
-"""The build backend of setuptools; it requires NVIDIA's compiler where the CUDA library is built without an nvcc."""
+"""The build backend of setuptools; it adds NVIDIA's package of nvcc to the requirements of a build that needs one."""
 
 from __future__ import annotations
 

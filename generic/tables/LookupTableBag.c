@@ -268,7 +268,7 @@ void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *in
   THNN_RETURN_IF_FAILED(state);
   const THIndex_t *const sizes = bagSize->data;
   for (int64_t bag = 0; bag < b.bags; bag++)
-    THNN_CHECK(sizes[bag * bagSize->stride[0]] == countRows(&b, bag), bagSize,
+    THNN_CHECK_INDEX(sizes[bag * bagSize->stride[0]] == countRows(&b, bag), bagSize,
                "expected %lld for bag %lld of input, got %lld", (long long)countRows(&b, bag), (long long)bag,
                (long long)sizes[bag * bagSize->stride[0]]);
   if (mode == MAX_OF_ROWS) {

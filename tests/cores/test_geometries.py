@@ -25,7 +25,7 @@ def _small_random(count: int) -> list[Geometry]:
 
 
 SMALL = {name: small(geometry, 40, 20) for name, geometry in NAMED.items()}
-# Many output channels: columns in several blocks, with biases.
+# Many output channels: columns in several blocks.
 SMALL["columns"] = Geometry(3, 40, 24, (5, 7), (37, 41), (3, 2), (2, 3), (1, 2), transposed=True)
 SMALL["columns of channels-last images"] = Geometry(
     2, 24, 40, (60, 50), (37, 41), (5, 3), (2, 3), (1, 1), channels_last=True

@@ -116,6 +116,42 @@ def test_lines_of_pointwise_are_compiled_as_they_stand(tmp_path: Path) -> None:
     assert own.SquareFunction.apply(x).item() == 9
 
 
+# With the names of constants that a criterion computes.
+CRITERION_HEADER = """\
+/* ScaledCriterion: output = factor * sum of (input - target)^scale. */
+TH_API void THNN_(ScaledCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *target,  // as many elements as input
+    THTensor *output,  // [OUT] loss, one element
+    bool sizeAverage,  // divide by the number of elements
+    accreal scale,     // exponent
+    accreal factor);   // factor of the sum
+TH_API void THNN_(ScaledCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input
+    THTensor *target,     // target
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,     // as in the forward
+    accreal scale,        // as in the forward
+    accreal factor);      // as in the forward
+"""
+CRITERION = """\
+#include "pointwise.h"
+CRITERION(ScaledCriterion, (SCALAR(scale), SCALAR(factor)), factor * (real)pow(x - t, scale),
+          norm * factor * scale * (real)pow(x - t, scale - 1))
+"""
+
+
+def test_scalars_with_the_names_of_constants_of_criteria(tmp_path: Path) -> None:
+    header = files(tmp_path, None, CRITERION, CRITERION_HEADER)
+    own = thnn.load(header.rename(tmp_path / "ScaledCriterion.h"), tmp_path / "Square.c")
+    x = torch.tensor([3.0, 5.0], requires_grad=True)
+    loss = own.ScaledCriterionFunction.apply(x, torch.ones(2), True, 3, 10)
+    (gradient,) = torch.autograd.grad(loss, x)
+    assert (loss.item(), gradient.tolist()) == (360, [60, 240])
+
+
 def test_a_header_without_cuda_sources_computes_on_the_cpu(tmp_path: Path) -> None:
     own = thnn.load(files(tmp_path, None, LINES + "static void THNN_(unused)(void) {}\n"))
     assert own.SquareFunction.apply(torch.tensor([3.0])).item() == 9

@@ -1,4 +1,4 @@
-"""The function classes: forms of call, autograd, and the transforms that they refuse."""
+"""The function classes: forms of call, autograd, kinds of tensors, and refusals."""
 
 from __future__ import annotations
 
@@ -461,7 +461,7 @@ def into(method: Any, x: Tensor) -> Tensor:
     ],
     ids=["apply", "object", "backend", "backward"],
 )
-def test_inside_torch_compile_the_graph_breaks_and_works(function: Any) -> None:
+def test_calls_work_inside_torch_compile(function: Any) -> None:
     """Without warnings, which are errors here."""
     x = leaf(4)
     with torch._dynamo.config.patch(suppress_errors=False):

@@ -145,6 +145,23 @@ def test_sanitize(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert out.rstrip().endswith(f"at {kernel}:{line}")
 
 
+def test_sanitize_with_meta_tensors(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A kernel that adds to tensors of the caller also if these have no data."""
+    write_templates("Mine", "layer", tmp_path, package=False)
+    kernel = tmp_path / "Mine.c"
+    before, _, after = kernel.read_text().rpartition("  THNN_RETURN_IF_META(state);\n")
+    assert "Mine_accGradParameters" in before
+    kernel.write_text(before + after)
+    assert not thnn.load(tmp_path / "Mine.h").check(sanitize=True)
+    out = capfd.readouterr().out
+    assert re.match(
+        r"Mine_accGradParameters, sample '[^']*' in float32, meta tensors, for which the function has to end at"
+        r" THNN_RETURN_IF_META\(state\): ",
+        out,
+    )
+    assert f"at {kernel}:" in out
+
+
 def test_sanitize_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_templates("Mine", "pointwise", tmp_path, package=False)
     assert main(["check", "--sanitize", str(tmp_path / "Mine.h")]) == 0

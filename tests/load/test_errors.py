@@ -31,14 +31,14 @@ def raises(error: type[Exception], header: Path, **options: object) -> str:
     ("old", "new", "line", "message"),
     [
         ("accreal gain);   //", "accrael gain);   //", 6, "accrael"),
-        (
-            "accreal gain);   //",
-            "float gain);   //",
-            6,
-            "float cannot be passed by the binding; expected accreal,",
-        ),
         ("THTensor *output,  // [OUT]", "THTensor *stuff,   //", 5, "cannot tell the role"),
         ("accreal gain);   //", "accreal lines);   //", 12, "has no argument 'gain'"),
+        (
+            "accreal gain);   //",
+            "int gain);   //",
+            12,
+            "Cube_updateOutput has 'gain' as 'int', not 'accreal'",
+        ),
     ],
 )
 def test_header(write: Write, old: str, new: str, line: int, message: str) -> None:
@@ -47,6 +47,12 @@ def test_header(write: Write, old: str, new: str, line: int, message: str) -> No
     assert re.match(rf"{header}:{line}:\d+: ", text), text
     assert message in text
     assert text.splitlines()[-1].strip() == "^"
+
+
+def test_float_instead_of_accreal(write: Write) -> None:
+    header = write(HEADER.replace("accreal gain", "float gain"))
+    text = raises(thnn.HeaderError, header)
+    assert text.startswith(f"{header}:6:5: float cannot be passed by the binding; expected accreal,"), text
 
 
 def test_name_that_python_cannot_use(write: Write) -> None:

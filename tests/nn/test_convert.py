@@ -244,6 +244,19 @@ def test_layers_in_containers_without_a_forward_are_fused() -> None:
     assert [layer.name for layer in thnn.convert(model).fused] == ["list.0.0"]
 
 
+@pytest.mark.parametrize(
+    "other", [nn.Sequential(nn.Conv2d(3, 3, 1)), None], ids=["another child", "a child itself"]
+)
+def test_layers_that_two_children_of_a_container_use_are_not_fused(other: nn.Module | None) -> None:
+    norm = nn.BatchNorm2d(3)
+    second = norm if other is None else nn.Sequential(norm, *other)
+    model = nn.ModuleList([nn.Sequential(norm, nn.ReLU()), second]).double()
+    original = copy.deepcopy(model)
+    assert thnn.convert(model).fused == ()
+    for before, after in zip(original, model):
+        agree(before, after)
+
+
 def test_a_fused_layer_whose_activation_was_removed_is_reverted() -> None:
     model = nn.Sequential(nn.BatchNorm2d(3), nn.ReLU())
     thnn.convert(model)

@@ -81,7 +81,7 @@ def test_inductor_fuses_functions_with_their_neighbours(is_training: bool, witho
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    "name, settings, keeps_output",
+    ("name", "settings", "keeps_output"),
     [
         ("HardTanh", (-1.0, 6.0), True),
         ("LeakyReLU", (0.1,), True),
@@ -117,7 +117,8 @@ def test_the_gradient_from_the_output(
     compiled = torch.compile(call, fullgraph=True, backend="inductor")
     found, codes = run_and_get_code(gradient, compiled)
     torch.testing.assert_close(found, gradient(call), equal_nan=True)
-    # Two results, the input of the second product, a tensor for the gradient of the changed one, and the input of the first call.
+    # Two results, the input of the second product, a tensor for the gradient of the changed one, and, unless the output
+    # serves, the input of the first call.
     buffers = codes[0].split("\n        return (")[1].split(")")[0].count("buf")
     assert buffers == (4 if keeps_output else 5), codes[0]
 

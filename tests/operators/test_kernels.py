@@ -20,7 +20,7 @@ from thnn._operators import calls
 from thnn._torch import operator_functions
 from thnn.testing.torch_support import call_of, samples_of
 
-# Operators whose kernels are in Python: their functions draw random numbers, or call C more than once.
+# Operators whose kernels are in Python: their functions draw random numbers, or their classes are written by hand.
 IN_PYTHON = {"RReLU_updateOutput", "LSTMFused_updateOutput", "GRUFused_updateOutput"}
 
 

@@ -186,7 +186,7 @@ def test_bench_reports_missing_packages_before_it_measures(
         ("--device cuda --threads 2", "--threads has no effect with --device cuda"),
         ("--device cuda --no-compile", "--no-compile has no effect with --device cuda"),
         ("Mine.h --markdown x.md", "--markdown has no effect with FILE.h"),
-        ("Mine.h --keep-freed-memory", "--keep-freed-memory has no effect with FILE.h"),
+        ("Mine.h --return-freed-memory", "--return-freed-memory has no effect with FILE.h"),
     ],
 )
 def test_bench_refuses_options_without_effect(

@@ -106,7 +106,7 @@ class ProcessGroupCommunicator:
     leaves garbage, and a process that runs other code may be in a collective of the application. Therefore
 
     - all messages of a group have one length, that of the longest so far. The processes agree on a longer one through
-      the group's store before it is sent, once for the widest layer of a net;
+      the group's store before it is sent, once for each layer of a net that is wider than all before it;
     - a message begins with a checksum of its tag; a receiver with another tag raises an error;
     - on gloo the messages have separate connections, and are in the memory of the host: tensors of other devices are
       copied there and back.

@@ -7,8 +7,8 @@ A backend has one method per function of THNN.h. The method takes the library st
 0 or None) and the arguments in header order, where a zero-dimensional tensor may stand for a number, and writes the
 given tensors: outputs of another size are resized, outputs of the right size keep their storage and strides; with
 `inplace` the output shares the storage of the input afterwards. Errors are TypeError, ValueError, IndexError,
-NotImplementedError or, on a CUDA device, RuntimeError. Every tensor is left unchanged, except by errors that a CUDA
-device finds.
+NotImplementedError or, on a CUDA device, RuntimeError. A call that raises an error has changed no tensor, unless a
+CUDA device found the error.
 """
 
 from __future__ import annotations

@@ -40,6 +40,8 @@ class HeaderError(ValueError):
     The text reads `file:line:column: message`, then the offending line and a caret under the column.
     """
 
+    __module__ = "thnn"  # as tracebacks name it
+
     def __init__(self, location: Location, message: str, source_line: str = "") -> None:
         super().__init__(location, message, source_line)
         self.location = location

@@ -18,7 +18,7 @@ from typing import NoReturn
 from . import roles, tags
 from .declarations import GENERATOR_TYPE, SCALAR_TYPES, STATE_TYPE, declarations
 from .lexer import Comment, Lexed, Source, normalize
-from .model import TENSOR_TYPES, Argument, Function, HeaderError, Location
+from .model import Argument, Function, HeaderError, Location
 from .roles import BACKWARD_PHASES, Context, Role, decide, gradient_of, split_name
 from .tags import Declaration, Parameter, Tag
 
@@ -164,7 +164,8 @@ def _check_backward(
     forward: Declaration,
     forward_roles: Mapping[str, Role],
 ) -> None:
-    """Refuses a backward with an argument whose value neither the forward nor a default nor a size determines."""
+    """Refuses a backward with an argument whose value neither the forward nor a default nor a size determines, or whose
+    type or role differs from that in the forward."""
     types = {p.name: p.type for p in forward.parameters}
 
     def fail(p: Parameter, message: str) -> NoReturn:
@@ -188,7 +189,8 @@ def _check_backward(
                     fail(p, f"has no input, parameter or output {size.tensor!r}, whose size is {p.name!r}")
             elif role != "buffer" and "DEFAULT" not in p.tags:
                 fail(p, f"has no argument {p.name!r}")
-        elif p.type in TENSOR_TYPES or types[known] in TENSOR_TYPES:
+        else:
+            # Also numbers: compiled code passes those of the forward on as their type there.
             if p.type != types[known]:
                 fail(p, f"has {p.name!r} as {types[known]!r}, not {p.type!r}")
             if role != forward_roles[known]:

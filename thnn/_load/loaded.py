@@ -177,9 +177,9 @@ class LoadedModule:
 
         Checked are values, gradients by finite differences, layouts, meta tensors, overlapping memory, threads and
         wrong arguments of the named modules, or of all. `sanitize`: the functions run in a process of their own,
-        compiled with AddressSanitizer and UndefinedBehaviorSanitizer and with tensors that end at a page without
-        access. `device`: cpu or, without `sanitize`, cuda. Returns whether everything passed. Raises ValueError without
-        a file of cases or for an unknown module, and the errors of `on_device`.
+        compiled with AddressSanitizer and UndefinedBehaviorSanitizer, also with tensors that end or begin at a page
+        without access and with meta tensors. `device`: cpu or, without `sanitize`, cuda. Returns whether everything
+        passed. Raises ValueError without a file of cases or for an unknown module, and the errors of `on_device`.
         """
         if unknown := [n for n in modules if n not in self.modules]:
             raise ValueError(f"{self!r} has no module {unknown[0]!r}")

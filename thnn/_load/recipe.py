@@ -29,6 +29,8 @@ class CompileError(ValueError):
     The text has the last lines of the compiler's output; `output` is all of it.
     """
 
+    __module__ = "thnn"  # as tracebacks name it
+
     _LINES = 60
 
     def __init__(self, output: str) -> None:

@@ -1,9 +1,9 @@
 """Loaded functions under AddressSanitizer and UndefinedBehaviorSanitizer, in a process of their own.
 
 The functions run with the samples of their cases: on memory of torch's allocator, where the sanitizer finds accesses
-beside an allocation, and on memory that begins or ends at a page without access, where any access beyond it ends the
-process, also one by a part of libTHNN.so, which is not compiled with the sanitizer. The process announces each call
-before it makes it, so that the last announcement tells which function crashed.
+beside an allocation, on memory that begins or ends at a page without access, where any access beyond it ends the
+process, also one by a part of libTHNN.so, which is not compiled with the sanitizer, and with meta tensors, which have
+none. The process announces each call before it makes it, so that the last announcement tells which function crashed.
 """
 
 from __future__ import annotations
@@ -133,10 +133,12 @@ class _AnnouncingRunner(CaseRunner):
 
     def call(self, function: Function, row: Mapping[str, Any] | Sequence[Any]) -> None:
         memory = {None: "", True: ", tensors before a guard page", False: ", tensors behind a guard page"}
+        text = memory[self.at_end]
+        values = row.values() if isinstance(row, Mapping) else row
+        if any(isinstance(v, Tensor) and v.is_meta for v in values):
+            text = ", meta tensors, for which the function has to end at THNN_RETURN_IF_META(state)"
         kind = str(self.dtype).removeprefix("torch.")
-        print(
-            f"{_CALL}{function.name}, sample {self.sample.name!r} in {kind}{memory[self.at_end]}", flush=True
-        )
+        print(f"{_CALL}{function.name}, sample {self.sample.name!r} in {kind}{text}", flush=True)
         super().call(function, row)
 
 
@@ -155,6 +157,8 @@ def _run(case: Case) -> None:
 
         for runner.at_end in (True, False):
             runner.run(output=sized)
+        runner.at_end = None
+        runner.run(lambda _, value: value.to("meta"), lambda _, value: value.to("meta"))
 
 
 def main(header: str, library: str, modules: str, emulation: str | None = None) -> None:

@@ -1,7 +1,7 @@
 """The autograd functions of a module over its operators, which torch.func can transform and torch.compile trace.
 
 First derivatives are those of the C functions. Derivatives of them, and forward mode, follow from the rule of the
-module (`rules.py`), whose gradients are linear in gradOutput: the derivative of the rule by gradOutput, applied to
+module (`rules.py`), whose gradients are linear in gradOutput: the pull-back of the rule by gradOutput, applied to
 tangents, is the tangent of the output.
 """
 
@@ -40,7 +40,7 @@ def pull_back(f: Callable[..., Any], *primals: Tensor) -> tuple[Any, Callable[..
 
 
 def push_forward(f: Callable[..., Any], primals: Sequence[Tensor], tangents: Sequence[Tensor]) -> Any:
-    """The tangents of f: the derivative of its pull-back, which is linear in the gradient. Unlike torch.func.jvp it
+    """The tangents of f: the pull-back of its pull-back, which is linear in the gradient. Unlike torch.func.jvp it
     works within forward mode."""
     outputs, pull = pull_back(f, *primals)
     zeros = tuple(torch.zeros_like(o) for o in outputs)

@@ -95,7 +95,7 @@ class Operators:
         return backward_kernels(self.module, self.library, self.cls._reference)
 
     def _forward_sources(self) -> Mapping[str, Source] | None:
-        """The sources of the arguments of updateOutput; None if `compute` does more than call it."""
+        """The sources of the arguments of updateOutput; None if `compute` is written by hand."""
         return forward_sources(self.module)
 
     def _make_node(self) -> Any:

@@ -1,7 +1,8 @@
 """The function classes of ``torch.nn._functions``, under their names of 2017.
 
-Each is a subclass of the class that thnn generates from the header, so that it has both forms of call, ``X(*scalars)(
-*tensors)`` and ``X.apply(*tensors, *scalars)``, and so that its autograd node is called XBackward.
+Each, except those of the fused recurrent cells, is a subclass of thnn's class of the module, so that it has both forms
+of call, ``X(*scalars)(*tensors)`` and ``X.apply(*tensors, *scalars)``, and so that its autograd node is called
+XBackward.
 """
 
 from __future__ import annotations

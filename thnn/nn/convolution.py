@@ -28,6 +28,9 @@ _DOC = """{kind} of {what}; drop-in replacement for ``torch.nn.{name}``, with it
     for wrong sizes; the constructor raises the errors of torch.
     """
 _ARGUMENTS = "in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode"
+_TRANSPOSED = _ARGUMENTS.replace(
+    "padding, dilation, groups, bias", "padding, output_padding, groups, bias, dilation"
+)
 _LAST = """
     The output is channels-last if the input or the weight is."""
 _PADDING = """
@@ -41,7 +44,7 @@ def _doc(name: str, axes: str, transposed: bool = False) -> str:
         kind="Transposed convolution" if transposed else "Convolution",
         what={1: "series", 2: "images", 3: "volumes"}[len(axes)],
         name=name,
-        arguments=_ARGUMENTS.replace("padding,", "padding, output_padding,", 1) if transposed else _ARGUMENTS,
+        arguments=_TRANSPOSED if transposed else _ARGUMENTS,
         shapes=f"(N, C, {', '.join(axes)}) or (C, {', '.join(axes)})",
         weight=f"({channels}, {', '.join('k' + a for a in axes)})",
         last="" if len(axes) == 1 else _LAST,

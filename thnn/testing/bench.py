@@ -27,7 +27,6 @@ import torch
 from torch import Tensor
 
 from thnn._binding import library as _library
-from thnn._memory import keep_freed_memory
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
 from thnn.testing import roofline
@@ -45,10 +44,10 @@ from thnn.testing.timing import (
     take_turns,
 )
 
-# Binds threads to cores, and keeps freed memory in the process, since page faults would be timed otherwise. The
-# OpenMP runtime and malloc read these variables when the process starts.
-_ENVIRONMENT = {
-    "OMP_PROC_BIND": "true",
+# The OpenMP runtime and malloc read these variables when the process starts. The first binds threads to cores.
+_BOUND_THREADS = {"OMP_PROC_BIND": "true"}
+# As thnn.keep_freed_memory() does, and from the start: page faults would be timed otherwise.
+_KEPT_MEMORY = {
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
@@ -72,7 +71,7 @@ _LEGEND = (
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command; exit status 1 when a goal was missed, 2 when no row matches."""
-    restart_with(_ENVIRONMENT)
+    restart_with(_BOUND_THREADS if options.return_freed_memory else _BOUND_THREADS | _KEPT_MEMORY)
     try:
         pattern = re.compile(options.pattern, re.IGNORECASE)
     except re.error as error:
@@ -104,8 +103,6 @@ def main(options: argparse.Namespace) -> int:
         print(f"no row matches {options.pattern!r}", file=sys.stderr)
         return 2
     torch.set_num_threads(options.threads)
-    if options.keep_freed_memory:
-        keep_freed_memory()
     prints_json = options.json == "-"
     say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
     say(_LEGEND)
@@ -168,7 +165,7 @@ def _on_device(registry: Installed, pattern: re.Pattern[str], options: argparse.
 def bench_loaded(registry: Registry, rounds: int = 15, threads: int | None = None) -> bool:
     """Times and prints the rows of the cases of loaded functions; returns whether every goal is met."""
     if threads is not None:
-        restart_with(_ENVIRONMENT)
+        restart_with(_BOUND_THREADS | _KEPT_MEMORY)
         torch.set_num_threads(threads)
     found = registry.cases()  # raises an error before anything is printed
     print(_LEGEND, flush=True)

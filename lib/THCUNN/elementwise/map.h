@@ -251,25 +251,25 @@ void mapSum(THNNState *state, const THNNTensor *output, double scale, const THNN
 
 /* The loss of a criterion (generic/pointwise.h). The last arguments are statements that check the sum on the host; they
    are left out here. */
-#define THNN_STORE_LOSS(target, f, ...)                                        \
-  const double scale = sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1;  \
-  if (weights)                                                                 \
-    thcunn::mapSum<Element, 3>(state, output, scale, {input, target, weights}, \
-                               THCUNN_ELEMENT3(x, t, w, w * (f)));             \
-  else thcunn::mapSum<Element, 2>(state, output, scale, {input, target}, THCUNN_ELEMENT2(x, t, f));
+#define THNN_STORE_LOSS(target, f, ...)                                             \
+  const double thnn_scale = sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1;  \
+  if (weights)                                                                      \
+    thcunn::mapSum<Element, 3>(state, output, thnn_scale, {input, target, weights}, \
+                               THCUNN_ELEMENT3(x, t, w, w * (f)));                  \
+  else thcunn::mapSum<Element, 2>(state, output, thnn_scale, {input, target}, THCUNN_ELEMENT2(x, t, f));
 
 /* The gradient of a criterion. */
-#define THNN_STORE_GRADIENT(target, gradient)                                              \
-  const real norm_ = (real)(sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1.0);      \
-  const thcunn::GradientFactor<Element> factor_(state);                                    \
-  if (weights) {                                                                           \
-    THNN_MAP4(result, gradInput, x, input, t, target, w, weights, ({                       \
-                const real norm = norm_ * w;                                               \
-                factor_.value() * (real)(gradient);                                        \
-              }));                                                                         \
-  } else {                                                                                 \
-    const real norm = norm_;                                                               \
-    THNN_MAP3(result, gradInput, x, input, t, target, factor_.value() * (real)(gradient)); \
+#define THNN_STORE_GRADIENT(target, gradient)                                                  \
+  const real norm_ = (real)(sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1.0);          \
+  const thcunn::GradientFactor<Element> thnn_factor(state);                                    \
+  if (weights) {                                                                               \
+    THNN_MAP4(result, gradInput, x, input, t, target, w, weights, ({                           \
+                const real norm = norm_ * w;                                                   \
+                thnn_factor.value() * (real)(gradient);                                        \
+              }));                                                                             \
+  } else {                                                                                     \
+    const real norm = norm_;                                                                   \
+    THNN_MAP3(result, gradInput, x, input, t, target, thnn_factor.value() * (real)(gradient)); \
   }
 
 #endif

@@ -95,7 +95,7 @@ static int64_t planChannels(DirectPlan *p)
     p->channels = p->packedChannels = (p->channels + 1) / 2;
   /* In channels-last layout at least a vector of channels is packed, since they share cache lines. */
   if (c->sourceChannelStride == 1)
-    p->packedChannels = MIN(ceilDivide(VL, p->channels) * p->channels, c->inChannels);
+    p->packedChannels = MAX(MIN(ceilDivide(VL, p->channels) * p->channels, c->inChannels), 1);
   if (!tileFits(p, tile, PACKED_BYTES, SUM_BYTES)) p->packedChannels = p->channels;
   return mostElements;
 }

@@ -28,7 +28,8 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
    blocked summation. */
 #define K_BLOCK 128
 
-/* Tiles of a block, at least, even if they exceed the cache: with fewer, the weights are read too often. */
+/* The limit of the tiles of a block is at least this, even if they exceed the cache, as far as scratch memory has room:
+   with fewer, the weights are read too often. */
 #define LEAST_TILES 32
 
 #define COMPONENTS 16
@@ -75,7 +76,8 @@ static void plan(Plan *p, int threads)
   p->panels = ceilDivide(c->outChannels, GEMM_NR);
   winogradBlock(p->tiles, MAX(bytes / tileBytes, MIN(LEAST_TILES, most / tileBytes)), p->block);
   balance(p, threads);
-  /* One cache line more than a power of two separates components, so that they map to different cache sets. */
+  /* Components are a cache line further apart than their size, which may be a multiple of a power of two, so that they
+     map to different cache sets. */
   const int64_t tiles = elementCount(p->block), microtiles = ceilDivide(tiles, GEMM_MR);
   p->patchReals = ceilDivide(tiles, microtiles) * microtiles * ceilDivide(c->inChannels, VL) * VL + REALS_PER_LINE;
   p->productReals = tiles * GEMM_NR + REALS_PER_LINE;

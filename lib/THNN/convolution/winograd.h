@@ -44,8 +44,8 @@ static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *bl
    images. */
 bool THNN_(winogradSuits)(const Correlation *c);
 
-/* The components of the patches of a block of tiles, [component][micro-tile][VL channels][tile of the micro-tile][VL]: a
-   micro-tile has `together` tiles, and a component takes componentStride reals. */
+/* The components of the patches of a block of tiles, [component][micro-tile][block of VL channels][tile of the
+   micro-tile][channel of the block]: a micro-tile has `together` tiles, and a component takes componentStride reals. */
 typedef struct WinogradPatches {
   real *data;
   int64_t componentStride, together;

@@ -16,7 +16,8 @@ bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)
 #define FALLBACK_OUT 16
 #define FALLBACK_IN GEMM_NR
 
-/* Tiles of a block, at most. Blocks depend on sizes alone because a sum is rounded once per block. */
+/* Tiles of a block, at most. Blocks depend on sizes alone because the partial sums of WINOGRAD_PARTIAL_TILES tiles begin
+   anew in each block. */
 #define BLOCK_TILES(m) ((m) == 2 ? 64 : 32)
 
 /* F(3x3,4x4) is used for sums over at least this many positions: with fewer its rounding errors exceed torch's. */

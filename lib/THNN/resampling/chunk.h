@@ -90,8 +90,8 @@ static inline void limitLength(Chunk *c, int64_t most)
   c->length = high < 0 ? 1 : high + 1 - low;
 }
 
-/* In the backward of a padding, the number of taps before the output that is a copy of the input in place. With these
-   outputs in the same tap of a vector, the windows of all taps are narrow. */
+/* In the backward of a padding, the number of taps before the output at the input's own position, which is neither
+   replicated nor mirrored. With these outputs in the same tap of a vector, the windows of all taps are narrow. */
 static inline int64_t leadingTaps(const Chunk *c, int64_t result)
 {
   const int64_t direct = c->taps->axis->before + result;

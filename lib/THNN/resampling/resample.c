@@ -1,6 +1,6 @@
 /* Forward and backward. Rows of the source are first summed along depth and height; the sums are then gathered along
-   the width. A row that is read alone, with weight 1, is gathered in place, and the sum of two or four rows stays in
-   registers if each vector of results is gathered from one vector. */
+   the width. A row that is read alone, with weight 1, is gathered in place. The sum of two or four rows stays in
+   registers if each tap of a vector of results is permuted from one vector of the sum, unless the columns are copied. */
 
 #include "resampling/chunk.h"
 

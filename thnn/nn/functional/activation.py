@@ -166,9 +166,10 @@ def _along(function: Any, input: Tensor, dim: int | None, dtype: torch.dtype | N
     if dim is None:
         # The choice of torch 0.3, which torch still makes, with a warning: 0 for 0, 1 and 3 dimensions, else 1.
         dim = 0 if input.dim() in (0, 1, 3) else 1
-    if not -max(input.dim(), 1) <= dim < max(input.dim(), 1):
-        raise IndexError(f"dim: expected -{input.dim()} <= dim < {input.dim()}, got {dim}")
-    dim %= max(input.dim(), 1)
+    dims = max(input.dim(), 1)
+    if not -dims <= dim < dims:
+        raise IndexError(f"dim: expected -{dims} <= dim < {dims}, got {dim}")
+    dim %= dims
     output: Tensor
     if (input.dim(), dim) in ((1, 0), (2, 1), (3, 0), (4, 1)):
         output = function(input)

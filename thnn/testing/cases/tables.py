@@ -295,7 +295,7 @@ LOOKUP_TABLE_BAG = Case(
         ErrorInput(
             "sizes of other bags",
             {"bagSize": given([1], torch.int64)},
-            ValueError,
+            IndexError,
             "bagSize",
             "accGradParameters",
         ),

@@ -81,7 +81,7 @@ SPATIAL_MAX_UNPOOLING = Case(
         _image("sizes 1", (1, 1, 1, 1), 1, 1),
         _image("one row", (2, 2, 1, 3), 1, 7),
         _image("one column", (2, 2, 3, 1), 7, 1),
-        _image("smaller than the input", (1, 2, 2, 3), 2, 3),
+        _image("size of the input", (1, 2, 2, 3), 2, 3),
         _image("empty", (0, 3, 2, 3), 4, 6),
         _image("equal positions", (2, 3, 4, 5), 4, 6, _any_positions(2, 3, 4, 5, size=4)),
         _image("many planes", (3, 37, 14, 15), 28, 30, _pooled_positions(3, 37, 28, 30, kernel=2)),

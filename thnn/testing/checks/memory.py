@@ -191,8 +191,8 @@ def _check_shared_memory(
 
 
 def overlapping(tensor: Tensor, before: bool) -> tuple[Tensor, Tensor]:
-    """A copy of `tensor`, preceded by a view of the same memory and size that begins one element before it if `before`,
-    otherwise one element after it."""
+    """(view, copy): a copy of `tensor`, and a view of the same memory and size that begins one element before the copy
+    if `before`, otherwise one element after it."""
     memory = tensor.new_zeros(tensor.numel() + 1)
     low, high = memory[:-1].view(tensor.shape), memory[1:].view(tensor.shape)
     (high if before else low).copy_(tensor)
