@@ -201,7 +201,7 @@ class _Step:
         self.seconds = 0.0
         self.observing = 0.0  # seconds that the observer took
         self.calls: dict[str, list[_Call]] = {}
-        self.repeated: dict[str, float] = {}  # seconds of calls that resized outputs and had to be repeated
+        self.repeated: dict[str, float] = {}  # seconds of calls that returned a report and were repeated
 
     def observe(self, name: str, seconds: float, report: int, values: tuple[Any, ...]) -> None:
         start = time.perf_counter()

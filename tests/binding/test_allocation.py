@@ -90,7 +90,7 @@ def test_a_tensor_like_another_has_its_strides(route: str, position: int) -> Non
         torch.testing.assert_close(gradient, (like > 0).to(like.dtype))
 
 
-@pytest.mark.parametrize("channels", [3, 300])  # the gradient of the weight has 108 bytes and 1.4 MB
+@pytest.mark.parametrize("channels", [3, 300])  # the gradient of the weight has 144 bytes and 1.4 MB
 def test_gradients_of_parameters_begin_with_zeros(route: str, channels: int) -> None:
     x, w = torch.randn(1, channels, 5, 5), torch.randn(channels, channels, 2, 2).requires_grad_()
     b = torch.randn(channels, requires_grad=True)

@@ -101,3 +101,11 @@ def test_layers_and_operator() -> None:
     assert result.y.dtype is torch.float16
     assert result.batch_mean is not None
     assert result.batch_mean.dtype is torch.float32
+
+
+def test_halves_of_written_numbers() -> None:
+    """No element of scale begins where one of estimated_mean does, and yet they share bytes."""
+    mean = torch.zeros(8)
+    scale = mean.view(torch.bfloat16)[1::2]
+    with pytest.raises(ValueError, match="estimated_mean: must not share memory with scale"):
+        thnn.batch_norm(torch.randn(4, 8).bfloat16(), scale, None, mean, torch.ones(8))

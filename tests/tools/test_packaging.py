@@ -80,15 +80,16 @@ def test_libraries_need_neither_torch_nor_python(installed: Path) -> None:
         dynamic = run("readelf", "-d", installed / "thnn" / name, cwd=installed)
         needed[name] = set(re.findall(r"\(NEEDED\).*\[(.*?)\]", dynamic))
         assert not re.findall(r"\((?:RUNPATH|RPATH)\)", dynamic)
+    loaders = {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
     assert needed["libTHNN.so"] <= {
         "libgomp.so.1",
         "libm.so.6",
         "libpthread.so.0",
         "libc.so.6",
-        "ld-linux-x86-64.so.2",
+        *loaders,
     }
     assert needed["testing/libroofline.so"] <= needed["libTHNN.so"]
-    assert needed["_C.abi3.so"] <= {"libc.so.6", "ld-linux-x86-64.so.2"}
+    assert needed["_C.abi3.so"] <= {"libc.so.6", *loaders}
 
 
 def test_installed_package_works(installed: Path) -> None:

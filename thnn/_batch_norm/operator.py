@@ -301,11 +301,15 @@ def _share(name: str, a: Tensor, other: str, b: Tensor) -> bool:
     if a.dim() != 1 or b.dim() != 1:
         return True
     first, second = (
-        range(v.data_ptr(), v.data_ptr() + len(v) * stride, stride)
+        {
+            byte
+            for start in range(v.data_ptr(), v.data_ptr() + len(v) * stride, stride)
+            for byte in range(start, start + v.element_size())
+        }
         for v in (a, b)
         for stride in [max(v.stride(0), 1) * v.element_size()]
     )
-    return not set(first).isdisjoint(second)
+    return not first.isdisjoint(second)
 
 
 def _check_is_tensor(name: str, value: Any) -> None:

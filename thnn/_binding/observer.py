@@ -11,8 +11,8 @@ from typing import Any
 
 from thnn._binding.extension import lib
 
-# Called with the name of the C function, the seconds of the call, its result (0, or a report of a call that has to be
-# repeated) and its arguments without the state.
+# Called with the name of the C function, the seconds of the call, its report (0 after success) and its arguments
+# without the state.
 Observer = Callable[[str, float, int, tuple[Any, ...]], None]
 
 

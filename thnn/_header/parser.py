@@ -1,7 +1,7 @@
 """From the text of a header to its functions.
 
-A header declares functions that return void and take tensors, numbers and the library's state. Everything else is an
-error with line and column, so that nothing is skipped in silence.
+A header declares functions that return void and take tensors, numbers, a random generator and the library's state.
+Everything else is an error with line and column, so that nothing is skipped in silence.
 """
 
 from __future__ import annotations

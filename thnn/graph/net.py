@@ -21,7 +21,7 @@ class _Schedule:
     """The execution of targets: operators in order."""
 
     leaves: dict[str, str]  # variable that is fed or has a value -> its first reader, for messages
-    steps: tuple[tuple[Operator, tuple[str, ...]], ...]  # operator, and the results to free after it
+    steps: tuple[tuple[Operator, tuple[str, ...]], ...]  # operator, and the variables that no later one reads
 
 
 class Net:

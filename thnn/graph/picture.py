@@ -21,7 +21,7 @@ SHARED = "shared"
 
 @dataclass(eq=False)
 class Block:
-    """An operator, or an input of shared operators."""
+    """An operator, or an input: any of a fork, one that shared operators read of a net."""
 
     title: str
     detail: str  # second line
