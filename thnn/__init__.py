@@ -112,9 +112,12 @@ def _hint(name: str) -> str:
     classes = import_module("thnn._functions.classes").function_classes
     if f"{name}Function" in classes:
         return f"; did you mean thnn.{name}Function?"
-    layers, layer = import_module("thnn.nn").__all__, name.removesuffix("Function")
+    layers, stem = import_module("thnn.nn").__all__, name.removesuffix("Function")
     if name in layers:
         return f"; did you mean thnn.nn.{name}?"
+    if per_dimension := [n for n in layers if n[:-2] == name and n.endswith("d")]:
+        return f"; did you mean thnn.nn.{' or '.join(per_dimension)}?"
+    layer = next((n for n in layers if n.lower() == stem.lower()), stem)
     known = {c: c for c in classes} | {n: f"nn.{n}" for n in layers}
     near = [k for k in known if k.lower() == name.lower()]
     if not near and layer in layers:

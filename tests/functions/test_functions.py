@@ -51,6 +51,7 @@ def test_every_module_has_a_class() -> None:
         "Conv2d": "did you mean thnn.nn.Conv2d",
         "ReLUFunction": r"did you mean thnn\.nn\.ReLU,",
         "BCELossFunction": r"did you mean thnn\.nn\.BCELoss,",
+        "ReluFunction": r"did you mean thnn\.nn\.ReLU,",
         "SoftplusFunction": "did you mean thnn.SoftPlusFunction",
         "LeakyReLuFunction": "did you mean thnn.LeakyReLUFunction",
         "HardTanFunction": "did you mean thnn.HardTanhFunction",

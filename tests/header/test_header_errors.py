@@ -110,6 +110,10 @@ ERRORS = {
         "void f(THTensor *input, // and\nTHTensor *output); // |[LIKES input]",
         "unknown tag [LIKES input]; did you mean LIKE?",
     ),
+    "tag that is too long": (
+        "void f(THTensor *input, // and\nTHTensor *output); // |[OUTPUT]",
+        "unknown tag [OUTPUT]; did you mean OUT?",
+    ),
     "unknown tag": ("void f(THTensor *input); // and |[OPTOINAL]", "unknown tag [OPTOINAL]"),
     "tag without an argument": ("void f /* |[OPTIONAL] */ (int a);", "belongs to no argument"),
     "tag at the end": ("void f(int a\n  // |[OPTIONAL]\n);", "belongs to no argument"),

@@ -152,6 +152,15 @@ def test_launcher_and_flags_in_the_compiler_variable(monkeypatch: pytest.MonkeyP
             assert compiler.path == Path(found).resolve()
 
 
+def test_programs_that_are_no_c_compiler(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "ccache g++")
+    assert raises(thnn.CompileError, write()) == (
+        "thnn.load needs a C compiler, and CC=ccache g++ compiles C++: set CC to gcc or clang"
+    )
+    monkeypatch.setenv("CC", "/bin/false")
+    assert raises(thnn.CompileError, write()) == "/bin/false ended with status 1 and printed nothing"
+
+
 def test_flags_with_operands() -> None:
     flags = ["-O2", "-D", "A=-D", "--maxrregcount", "-DB", "-I", "dir", "-O1", "-U"]
     assert flags_of_kinds(flags, ("-D", "-U", "-I")) == ["-D", "A=-D", "-DB", "-I", "dir", "-U"]
@@ -165,6 +174,10 @@ def test_source_in_place_of_a_header(write: Write) -> None:
     assert raises(ValueError, header.with_suffix("")) == (
         f"thnn.load: header: there is no file {header.with_suffix('')}{hint}"
     )
+    assert (
+        raises(ValueError, header.parent)
+        == f"thnn.load: header: expected a file, got the folder {header.parent}"
+    )
     header.unlink()
     assert raises(ValueError, source) == f"thnn.load: header: expected a header, got {source}"
 
@@ -176,6 +189,10 @@ def test_arguments(write: Write, tmp_path: Path) -> None:
         ValueError, header, sources=tmp_path / "none.c"
     )
     assert "there is no file" in raises(ValueError, tmp_path / "none.h")
+    source = write().with_suffix(".c")
+    assert raises(ValueError, header, sources=[source, source]) == (
+        f"thnn.load: sources: expected each file once, got {source} twice"
+    )
     for name, error in (("a.cu", ValueError), ("a.cpp", ValueError)):
         (tmp_path / name).write_text("")
         assert name in raises(error, header, sources=[tmp_path / name])
@@ -207,7 +224,7 @@ def test_argument_types(write: Write, options: dict[str, object], argument: str)
 def test_headers_that_are_no_path(tmp_path: Path) -> None:
     for header in (None, b"/x"):
         assert raises(TypeError, header).startswith("thnn.load: header: ")  # type: ignore[arg-type]
-    assert raises(ValueError, Path("/")) == "thnn.load: header: there is no file /"
+    assert raises(ValueError, Path("/")) == "thnn.load: header: expected a file, got the folder /"
     for name in ("line\nbreak.h", os.fsdecode(b"\xe9.h")):
         (tmp_path / name).write_text("")
         assert raises(ValueError, tmp_path / name).startswith("thnn.load: header: ")

@@ -146,6 +146,7 @@ def test_every_layer_is_compared() -> None:
         ("GELU", r"; torch\.nn\.GELU works beside the layers of thnn"),
         ("Sequential", r"; torch\.nn\.Sequential works beside the layers of thnn"),
         ("Conv2D", r"; did you mean thnn\.nn\.Conv2d\?"),
+        ("BatchNorm", r"; did you mean thnn\.nn\.BatchNorm1d or BatchNorm2d or BatchNorm3d\?"),
         ("BatchNrom2d", r"; did you mean thnn\.nn\.BatchNorm2d\?"),
         ("TanhFunction", r"; did you mean thnn\.TanhFunction\?"),
         ("Frobnicate", ""),
@@ -155,6 +156,21 @@ def test_every_layer_is_compared() -> None:
 def test_hints_of_missing_names(name: str, hint: str) -> None:
     with pytest.raises(AttributeError, match=f"^module 'thnn.nn' has no attribute '{name}'{hint}$"):
         getattr(thnn.nn, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("gelu", r"; torch\.nn\.functional\.gelu works beside the functions of thnn"),
+        ("con2d", r"; did you mean conv2d\?"),
+        ("frobnicate", ""),
+    ],
+)
+def test_hints_of_missing_functions(name: str, hint: str) -> None:
+    with pytest.raises(
+        AttributeError, match=f"^module 'thnn.nn.functional' has no attribute '{name}'{hint}$"
+    ):
+        getattr(F, name)
 
 
 def test_functions_have_the_arguments_of_torch() -> None:

@@ -253,6 +253,7 @@ def _tags(source: Source, comment: Comment) -> Iterator[Tag]:
             source.fail(start, f"expected [{name} {roles.TAGS[name]}]")
         elif _TAG_LIKE.fullmatch(words[0]):
             near = difflib.get_close_matches(words[0], roles.TAGS, 1, 0.75)
+            near = (near and [tag for tag in roles.TAGS if words[0].startswith(tag)]) or near
             hint = f"; did you mean {near[0]}?" if near else ""
             if near or not count:
                 source.fail(start, f"unknown tag [{' '.join(words)}]{hint}")

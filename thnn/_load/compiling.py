@@ -265,7 +265,8 @@ def run_compilers(commands: Sequence[Sequence[str]], verbose: bool) -> None:
         if verbose and result.stdout:
             print(readable(result.stdout), end="", file=sys.stderr)
         if result.returncode:
-            raise CompileError(readable(result.stdout))
+            silent = f"{result.args[0]} ended with status {result.returncode} and printed nothing"
+            raise CompileError(readable(result.stdout) or silent)
 
 
 def _digest_of_sources(recipe: Recipe, included: Iterable[Path]) -> str:

@@ -332,6 +332,8 @@ def _recipe(
     if not files:
         raise ValueError("thnn.load: sources: expected a kernel file or more, got none")
     for file in files:
+        if files.count(file) > 1:
+            raise ValueError(f"thnn.load: sources: expected each file once, got {file} twice")
         if file.suffix not in (".c", ".cu"):
             raise ValueError(f"{file}: expected a C file (.c) or a CUDA source (.cu)")
     own = tuple(file for file in files if file.suffix == ".c")
@@ -364,6 +366,8 @@ def _existing(path: Path_, argument: str) -> Path:
     is_wrong = argument == "header" and found.suffix in (".c", ".cu")
     if is_wrong or not found.is_file():
         wrong = f"expected a header, got {found}" if is_wrong else f"there is no file {found}"
+        if found.is_dir():
+            wrong = f"expected a file, got the folder {found}"
         header = found.parent / f"{found.stem}.h"
         hint = f"; did you mean {header.name}?" if argument == "header" and header.is_file() else ""
         raise ValueError(f"thnn.load: {argument}: {wrong}{hint}")

@@ -79,6 +79,10 @@ def find_compiler() -> Compiler:
     """$CC if it is set, otherwise the first of cc, gcc and clang on PATH. Raises CompileError if there is none."""
     chosen = os.environ.get("CC", "").split()
     compiler = first_compiler([chosen] if chosen else [["cc"], ["gcc"], ["clang"]])
+    if any("++" in Path(word).name for word in chosen[:2] if word[0] != "-"):
+        raise CompileError(
+            f"thnn.load needs a C compiler, and CC={' '.join(chosen)} compiles C++: set CC to gcc or clang"
+        )
     if compiler is not None:
         return compiler
     wanted = (

@@ -117,7 +117,7 @@ static void makePlan(DirectPlan *p, int threads)
     tile[3] = smallerTile(ceilDivide(p->positions[3], VL), ceilDivide(tile[3], VL)) * VL;
   p->tile[3] = MIN(tile[3], p->positions[3]);
   /* Column kernels require columns of 3, 5 or 7 adjacent kernel elements, and rows that are contiguous in the target
-     and fill at least about half of their vectors. */
+     and, rounded up to whole vectors, have at most twice as many lanes as a row of positions and its halo. */
   const ResidueClass *rows = p->classes[2].item;
   const int64_t width = ceilDivide(p->positions[3], VL) * VL;
   p->byColumns = singleBlock && p->combinations == 1 && c->axis[2].stride == 1 && c->axis[3].targetStride == 1 &&

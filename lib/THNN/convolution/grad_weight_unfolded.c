@@ -129,7 +129,7 @@ static void runTask(const GradWeightPlan *p, int64_t index, int64_t parts, real 
   }
 }
 
-/* Output channels are divided only if the blocks of channels do not occupy all threads. */
+/* Output channels are divided only if threads would not share the blocks of channels evenly. */
 void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, real scale)
 {
   const Correlation *c = &p->c;

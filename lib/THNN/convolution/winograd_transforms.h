@@ -17,7 +17,7 @@
 
    gradWeight halves the components of the sum rather than the components of the gradients, which are computed more
    often. With m = 4 the points are 0, p, -p, q, -q and infinity, p = sqrt(1/2) and q = sqrt(2), which have the smallest
-   rounding errors of all +-p, +-q (docs/convolution.md). */
+   rounding errors of all +-p, +-q; docs/convolution.md compares these errors with torch's. */
 
 #define WINOGRAD_TRANSFORM static inline __attribute__((always_inline)) void
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+from typing import TYPE_CHECKING, Any
+
+import torch.nn.functional
+
 from thnn.nn._errors import named
 from thnn.nn.functional.activation import (
     elu,
@@ -138,3 +143,15 @@ __all__ = [
 for _name in __all__:
     globals()[_name] = named(globals()[_name])
     globals()[_name].__module__ = __name__
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and reports unknown ones
+
+    def __getattr__(name: str) -> Any:
+        hint = ""
+        if not name.startswith("_"):  # tools look such names up often
+            near = difflib.get_close_matches(name, __all__, 1, 0.75)
+            if hasattr(torch.nn.functional, name):
+                hint = f"; torch.nn.functional.{name} works beside the functions of thnn"
+            elif near:
+                hint = f"; did you mean {near[0]}?"
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
