@@ -1531,8 +1531,8 @@ TH_API void THNN_(TemporalMaxPooling_updateOutput)(
     int kW,                  // kernel width
     int dW);                 // stride
 
-/* Gradient of TemporalMaxPooling by its input: gradOutput is added at indices.
-   Errors: also IndexError for an index outside the window. */
+/* Gradient of TemporalMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for another index outside the window. */
 TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // input

@@ -15,7 +15,8 @@
 
    The expressions see one element: x of input, y of output, g of gradOutput, t of target. They know nothing of tensors,
    threads or vectors, so that another device can compile the same lines with THNN_MAP... and th_... of its own. norm is
-   1, or 1 / elements if sizeAverage, times the weight of the element and the gradient factor of the call.
+   1, or 1 / elements if sizeAverage, times the weight of the element and, on the CPU, the gradient factor of the call
+   (CUDA multiplies the gradient by the factor).
 
    (arguments) lists the arguments after the tensors and sizeAverage, in the order of THNN.h:
 

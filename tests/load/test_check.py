@@ -130,6 +130,38 @@ def test_bench_needs_cases(write: Write, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == ""
 
 
+CRITERION = """\
+void THNN_(Mine_updateOutput)(THNNState *state, THTensor *input, THTensor *target, THTensor *output, bool sizeAverage)
+{
+  CRITERION_OUTPUT_(target, (), logCosh(x - t), )
+}
+void THNN_(Mine_updateGradInput)(THNNState *state, THTensor *input, THTensor *target, THTensor *gradInput,
+                                 bool sizeAverage)
+{
+  CRITERION_GRAD_INPUT_(target, (), th_tanh(x - t) * norm)
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["layer", "criterion"])
+def test_functions_without_a_state(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They use the state of their thread, which then has the new gradients and the factor of a criterion's gradient."""
+    write_templates("Mine", kind, tmp_path, package=False)
+    header, kernel = tmp_path / "Mine.h", tmp_path / "Mine.c"
+    header.write_text(re.sub(r" *THNNState \*state, *// .*\n", "", header.read_text()))
+    text = kernel.read_text()
+    if kind == "criterion":
+        text = text[: text.index("/* CRITERION(")] + CRITERION
+    text, count = re.subn(
+        r"(THNN_\(Mine_\w+\)\()THNNState \*state,\s*([^)]*\)\n{)",
+        r"\1\2\n  THNNState *const state = THNN_lastState();",
+        text,
+    )
+    assert count == (3 if kind == "layer" else 2)
+    kernel.write_text(text)
+    assert thnn.load(header).check(), capsys.readouterr().out
+
+
 def test_sanitize(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """One element too many is written, where neither a value nor a gradient changes."""
     write_templates("Mine", "window", tmp_path, package=False)

@@ -260,8 +260,8 @@ template <class T, class I, class Kind> struct WindowReader {
   }
 };
 
-/* True if several threads should share an output: its window is large, and there are few outputs, or windows hardly
-   overlap, so that threads of an output read adjacent elements that no other output reads. */
+/* True if several threads should share an output: its window is large, and either there are few outputs, or windows
+   hardly overlap, so that the threads of an output read adjacent elements that no other output reads. */
 static inline bool threadsShareOutputs(const PoolingShape &shape, int64_t terms)
 {
   const int64_t outputs = shape.output.count();

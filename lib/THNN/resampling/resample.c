@@ -208,8 +208,8 @@ static ALWAYS_INLINE int rowTaps(const Task *t, const RowTap *slice, int slices,
   return tap[n - 1].row <= t->lastWindow ? n : 0;
 }
 
-/* Computes rows of a plane, of which `p` is the first, in registers; at most `most`. Returns their number: the next row
-   is of another kind. `kind` and `streams` are constant. */
+/* Computes rows of a plane, of which `p` is the first, in registers: at most `most`, up to the first row of another
+   kind or the end of the plane. Returns their number. `kind` and `streams` are constant. */
 static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, WindowSum kind, bool streams, const RowPlace *p,
                                            int64_t most, real *to, int64_t step)
 {

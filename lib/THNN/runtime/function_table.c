@@ -61,8 +61,14 @@
   {                                                                                    \
     THNNState *own = THNN_lastState();                                                 \
     own->meta = state->meta;                                                           \
+    own->gradientFactor = state->gradientFactor;                                       \
+    own->zeroCount = state->zeroCount;                                                 \
+    memcpy(own->zeros, state->zeros, sizeof own->zeros);                               \
     symbol values;                                                                     \
+    state->zeroCount = own->zeroCount;                                                 \
     own->meta = false;                                                                 \
+    own->gradientFactor = NULL;                                                        \
+    own->zeroCount = 0;                                                                \
     THNNState_begin(state, #name);                                                     \
     if (own->status != THNN_OK) {                                                      \
       state->status = own->status;                                                     \
