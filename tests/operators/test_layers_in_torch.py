@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.aot_autograd import make_boxed_func
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 import thnn
+from thnn.nn import _sequence_operators
 from thnn.testing.torch_support import call_of, samples_of
 
 
@@ -214,6 +218,55 @@ def test_recurrent_layers(name: str) -> None:
         compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
         ours, expected = compiled(x), model(x)
     torch.testing.assert_close(ours, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("options", [{}, {"bias": False}, {"bidirectional": True, "num_layers": 2}], ids=str)
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+def test_steps_of_a_sequence(name: str, options: dict[str, Any], backend: str) -> None:
+    """Compiled code computes all steps in one operator."""
+    model = getattr(thnn.nn, name)(4, 5, **options)
+    twin = copy.deepcopy(model)
+    torch.compiler.reset()
+    targets: list[str] = []
+
+    def results(model: Any, call: Any, x: Tensor) -> list[Tensor]:
+        x = x.clone().requires_grad_()
+        output, states = call(x)
+        leaves = [output.square(), *tree_leaves(states)]
+        gradients = torch.autograd.grad([t.sum() for t in leaves], [x, *model.parameters()])
+        with torch.no_grad():
+            return [*leaves, *gradients, *tree_leaves(call(x))]
+
+    def keep(graph: Any, inputs: Any) -> Any:
+        targets.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return make_boxed_func(graph.forward)
+
+    chosen = aot_autograd(fw_compiler=keep) if backend == "aot_eager" else backend
+    with torch._dynamo.config.patch(allow_rnn=True):
+        compiled = torch.compile(twin, fullgraph=True, dynamic=True, backend=chosen)
+        for batch in (3, 4):
+            x = torch.randn(20, batch, 4)
+            torch.testing.assert_close(results(twin, compiled, x), results(model, model, x))
+    if backend == "aot_eager":
+        layers = options.get("num_layers", 1) * (1 + options.get("bidirectional", False))
+        steps = [t for t in targets if "recurrent_steps" in t]
+        # A training step and an inference; the backward has another operator.
+        assert steps.count("thnn.recurrent_steps.default") == 2 * layers, targets
+        assert steps.count("thnn.recurrent_steps_gradients.default") == layers, targets
+
+
+def test_the_operator_of_steps() -> None:
+    gates, weight, bias = torch.randn(6, 20), torch.randn(20, 5), torch.randn(20)
+    states = [torch.randn(3, 5), torch.randn(3, 5)]
+    leaves = [t.requires_grad_() for t in (gates, weight, bias, *states)]
+    assert _sequence_operators.usable()
+    for sizes, reverse in (([3, 3], False), ([3, 2, 1], True)):
+        torch.library.opcheck(
+            torch.ops.thnn.recurrent_steps.default,
+            ("LSTM", leaves[0], leaves[1], leaves[2], leaves[3:], sizes, reverse, True),
+        )
 
 
 def test_autocast() -> None:

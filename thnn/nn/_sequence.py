@@ -134,15 +134,22 @@ def run_steps(
     Shapes: gates (rows, G * H) for G gates; weight (G * H, H); bias (G * H) or None; states (N, H), N = sizes[0].
     """
     tensors = (gates, weight, *initial) if bias is None else (gates, weight, bias, *initial)
-    if torch.compiler.is_compiling() or in_transform():
+    if torch.compiler.is_compiling():
+        from thnn.nn import _sequence_operators as operators
+
+        has_one_type = all(t.dtype == gates.dtype for t in tensors)
+        if has_one_type and not torch.compiler.is_exporting() and operators.usable():
+            return operators.run_steps(cell, gates, weight, bias, initial, sizes, reverse)
+        return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
+    if in_transform():
         return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
     if any(type(t) not in _PLAIN or t.dtype != gates.dtype or t.is_meta for t in tensors):
         return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         output, *final = _Steps.apply(cell, tuple(sizes), reverse, gates, weight, bias, *initial)
     else:
-        states, _ = _forward(cell, gates, weight, bias, initial, sizes, reverse, False)
-        output, final = states[0], _final(states, initial, sizes, reverse)
+        states, _ = forward(cell, gates, weight, bias, initial, sizes, reverse, False)
+        output, final = states[0], final_states(states, initial, sizes, reverse)
     return output, tuple(final)
 
 
@@ -197,7 +204,7 @@ def _spread(matrix: Tensor) -> Tensor:
     return matrix.new_empty((rows, pitch))[:, :columns].copy_(matrix)
 
 
-def _forward(
+def forward(
     cell: Cell,
     gates: Tensor,
     weight: Tensor,
@@ -224,7 +231,7 @@ def _forward(
     return states, storage
 
 
-def _final(states: States, initial: States, sizes: Sequence[int], reverse: bool) -> States:
+def final_states(states: States, initial: States, sizes: Sequence[int], reverse: bool) -> States:
     """The states of each sequence after its last step, (N, H) each."""
     if reverse or sizes[0] == sizes[-1]:
         last = slice(0, sizes[0]) if reverse else slice(len(states[0]) - sizes[0], None)
@@ -237,6 +244,62 @@ def _final(states: States, initial: States, sizes: Sequence[int], reverse: bool)
                 target[following:size] = source[row + following : row + size]
         row += size
     return final
+
+
+def gradients(
+    cell: Cell,
+    gates: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    initial: States,
+    sizes: Sequence[int],
+    reverse: bool,
+    states: States,
+    storage: Tensor,
+    byOutput: Tensor | None,
+    byFinal: Sequence[Tensor | None],
+    with_parameters: bool,
+) -> tuple[Tensor, Tensor | None, Tensor | None, list[Tensor]]:
+    """The gradients by the gates, the weight, the bias and the initial states, from those by the hidden states of all
+    steps and by the final states, and from the results of `forward`. None by absent parameters, and without
+    `with_parameters`."""
+    order = _order(sizes, reverse)
+    after = _split(states, sizes)
+    before = dict(zip(order, _before(after, initial, sizes, order)))
+    # Gradients by the states after the current step; rows of ended sequences have the gradients by final states.
+    carried = [torch.zeros_like(i) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)]
+    spare = [torch.empty_like(c) for c in carried]
+    byGates = torch.empty_like(gates)
+    byHidden = byGates if cell is LSTM_CELL else torch.empty_like(gates)
+    parts = _split((byGates, byHidden, storage), sizes)
+    layout = _spread(weight) if len(sizes) >= _STEPS_OF_A_COPY else weight
+    outer = None if byOutput is None else byOutput.split(list(sizes))
+    for step in reversed(order):
+        n = sizes[step]
+        whole = n == sizes[0]
+        current, results = ([t if whole else t[:n] for t in ts] for ts in (carried, spare))
+        grads = current if outer is None else [outer[step] + current[0], *current[1:]]
+        byGates_n, byHidden_n, storage_n = parts[step]
+        cell.backward(
+            tuple(grads), before[step], after[step], storage_n, tuple(results), (byGates_n, byHidden_n)
+        )
+        arguments = (before[step][0], byHidden_n, current[0], layout)
+        _call(_linear_grad_input, _linear_grad_input.caller(ANY), arguments)
+        if cell is LSTM_CELL:
+            if whole:
+                carried[1], spare[1] = spare[1], carried[1]
+            else:
+                current[1].copy_(results[1])
+        else:
+            current[0].add_(results[0])
+    byWeight = byBias = None
+    if with_parameters:
+        hidden = torch.cat([before[step][0] for step in range(len(sizes))])
+        byWeight = torch.zeros_like(weight)
+        byBias = None if bias is None else torch.zeros_like(bias)
+        call = (hidden, byHidden, None, weight, bias, byWeight, byBias, None, 1.0)
+        _call(_linear_grad_parameters, _linear_grad_parameters.caller(ANY), call)
+    return byGates, byWeight, byBias, carried
 
 
 def _recorded(
@@ -281,11 +344,11 @@ class _Steps(torch.autograd.Function):
         bias: Tensor | None,
         *initial: Tensor,
     ) -> tuple[Tensor, ...]:
-        states, storage = _forward(cell, gates, weight, bias, initial, sizes, reverse, True)
+        states, storage = forward(cell, gates, weight, bias, initial, sizes, reverse, True)
         ctx.cell, ctx.sizes, ctx.reverse, ctx.count = cell, sizes, reverse, len(initial)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(gates, weight, bias, storage, *initial, *states)
-        return states[0], *_final(states, initial, sizes, reverse)
+        return states[0], *final_states(states, initial, sizes, reverse)
 
     @staticmethod
     def backward(ctx: Any, byOutput: Tensor | None, *byFinal: Tensor | None) -> tuple[Any, ...]:
@@ -293,44 +356,11 @@ class _Steps(torch.autograd.Function):
         initial, states = states[: ctx.count], states[ctx.count :]
         if torch.is_grad_enabled():
             return _differentiable(ctx, gates, weight, bias, tuple(initial), byOutput, byFinal)
-        cell, sizes, order = ctx.cell, ctx.sizes, _order(ctx.sizes, ctx.reverse)
-        after = _split(tuple(states), sizes)
-        before = dict(zip(order, _before(after, tuple(initial), sizes, order)))
-        # Gradients by the states after the current step; rows of ended sequences have the gradients by final states.
-        carried = [
-            torch.zeros_like(i) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)
-        ]
-        spare = [torch.empty_like(c) for c in carried]
-        byGates = torch.empty_like(gates)
-        byHidden = byGates if cell is LSTM_CELL else torch.empty_like(gates)
-        parts = _split((byGates, byHidden, storage), sizes)
-        layout = _spread(weight) if len(sizes) >= _STEPS_OF_A_COPY else weight
-        outer = None if byOutput is None else byOutput.split(list(sizes))
-        for step in reversed(order):
-            n = sizes[step]
-            whole = n == sizes[0]
-            current, results = ([t if whole else t[:n] for t in ts] for ts in (carried, spare))
-            grads = current if outer is None else [outer[step] + current[0], *current[1:]]
-            byGates_n, byHidden_n, storage_n = parts[step]
-            cell.backward(
-                tuple(grads), before[step], after[step], storage_n, tuple(results), (byGates_n, byHidden_n)
-            )
-            arguments = (before[step][0], byHidden_n, current[0], layout)
-            _call(_linear_grad_input, _linear_grad_input.caller(ANY), arguments)
-            if cell is LSTM_CELL:
-                if whole:
-                    carried[1], spare[1] = spare[1], carried[1]
-                else:
-                    current[1].copy_(results[1])
-            else:
-                current[0].add_(results[0])
-        byWeight = byBias = None
-        if ctx.needs_input_grad[4] or ctx.needs_input_grad[5]:
-            hidden = torch.cat([before[step][0] for step in range(len(sizes))])
-            byWeight = torch.zeros_like(weight)
-            byBias = None if bias is None else torch.zeros_like(bias)
-            call = (hidden, byHidden, None, weight, bias, byWeight, byBias, None, 1.0)
-            _call(_linear_grad_parameters, _linear_grad_parameters.caller(ANY), call)
+        with_parameters = ctx.needs_input_grad[4] or ctx.needs_input_grad[5]
+        byGates, byWeight, byBias, carried = gradients(
+            ctx.cell, gates, weight, bias, tuple(initial), ctx.sizes, ctx.reverse, tuple(states), storage,
+            byOutput, byFinal, with_parameters,
+        )  # fmt: skip
         return None, None, None, byGates, byWeight, byBias, *carried
 
 
