@@ -220,6 +220,36 @@ def test_recurrent_layers(name: str) -> None:
     torch.testing.assert_close(ours, expected)
 
 
+class _Network(nn.Module):
+    """A network of one layer, whose call leaves out the arguments that have defaults."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, *inputs: Tensor) -> Any:
+        return self.layer(*inputs)
+
+
+@pytest.mark.parametrize(
+    ("layer", "inputs"),
+    [
+        (thnn.nn.LSTM(4, 5), [torch.randn(3, 2, 4)]),
+        (thnn.nn.GRU(4, 5), [torch.randn(3, 2, 4)]),
+        (thnn.nn.LSTMCell(4, 5), [torch.randn(2, 4)]),
+        (thnn.nn.GRUCell(4, 5), [torch.randn(2, 4)]),
+        (thnn.nn.ConvTranspose2d(2, 3, 3), [torch.randn(1, 2, 4, 4)]),
+        (thnn.nn.EmbeddingBag(9, 4), [torch.tensor([[0, 8], [3, 3]])]),
+        (thnn.nn.MaxUnpool2d(2), [torch.ones(1, 1, 1, 2), torch.tensor([[[[5, 3]]]])]),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_layers_with_optional_arguments_in_networks(layer: nn.Module, inputs: list[Tensor]) -> None:
+    with torch._dynamo.config.patch(allow_rnn=True):
+        compiled = torch.compile(_Network(layer), fullgraph=True, backend="aot_eager")
+        torch.testing.assert_close(compiled(*inputs), layer(*inputs))
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 @pytest.mark.parametrize("options", [{}, {"bias": False}, {"bidirectional": True, "num_layers": 2}], ids=str)

@@ -48,6 +48,8 @@ def layer_forward(forward: Forward) -> Forward:
 
     # Compiled code would check in each call that the closure of `wrapped` is the same. torch.compile wraps the errors.
     traced_as(wrapped, forward)
+    # Compiled code checks the defaults of `forward`, which it takes for those of `wrapped`.
+    wrapped.__defaults__ = forward.__defaults__  # type: ignore[attr-defined]
     return wrapped  # type: ignore[return-value]
 
 
