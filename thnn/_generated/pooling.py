@@ -141,7 +141,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THIndexTensor*', 'indices', 'saved', doc='as the forward left them'),
         A('int', 'kW', 'scalar', doc='kernel width'),
         A('int', 'dW', 'scalar', doc='stride'),
-    ), 'Gradient of TemporalMaxPooling by its input: gradOutput is added at indices.\nErrors: also IndexError for an index outside the window.', 'pooling'),
+    ), 'Gradient of TemporalMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.\nErrors: also IndexError for another index outside the window.', 'pooling'),
     F('VolumetricMaxPooling_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, T, H, W) or (C, T, H, W)'),

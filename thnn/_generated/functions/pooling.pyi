@@ -174,8 +174,8 @@ class TemporalMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalMaxPooling by its input: gradOutput is added at indices.
-    Errors: also IndexError for an index outside the window.
+    Gradient of TemporalMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+    Errors: also IndexError for another index outside the window.
     """
     def __init__(self, kW: int, dW: int, *, return_indices: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Any: ...
