@@ -30,6 +30,12 @@ SMALL["columns"] = Geometry(3, 40, 24, (5, 7), (37, 41), (3, 2), (2, 3), (1, 2),
 SMALL["columns of channels-last images"] = Geometry(
     2, 24, 40, (60, 50), (37, 41), (5, 3), (2, 3), (1, 1), channels_last=True
 )
+# Most kernel elements read only padding.
+for layout, dims, transposed in itertools.product((False, True), (1, 2, 3), (False, True)):
+    SMALL[f"padding {layout} {dims} {transposed}"] = Geometry(
+        2, 24, 18, (5, 1, 4)[:dims], (23, 9, 4)[:dims], (2, 1, 3)[:dims], (14, 8, 2)[:dims], (1, 2, 1)[:dims],
+        transposed=transposed, channels_last=layout,
+    )  # fmt: skip
 GEOMETRIES = list(SMALL.values()) + _small_random(300)
 
 

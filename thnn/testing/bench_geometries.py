@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import itertools
 import math
 import random
 import re
@@ -324,6 +325,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--count", type=int, default=1000, metavar="N", help="random geometries (default 1000)"
     )
     parser.add_argument(
+        "--first", type=int, default=0, metavar="N", help="number of the first one, 0 by default"
+    )
+    parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of the random geometries (default 0)"
     )
     parser.add_argument("--named", default="", metavar="REGEX", help="only named geometries that match")
@@ -340,7 +344,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 failed += not result.passes
                 print(result, flush=True)
     worst: list[tuple[float, int, Result]] = []
-    for index, geometry in zip(range(options.count), random_geometries(options.seed)):
+    numbered = enumerate(random_geometries(options.seed))
+    for index, geometry in itertools.islice(numbered, options.first, options.first + options.count):
         for result in measure(geometry, f"#{index} {geometry}", warm=False):
             failed += not result.passes
             badness = math.inf if result.error > _TOLERANCE else result.excess

@@ -35,10 +35,23 @@ Correlation THNN_(correlationForward)(const Convolution *g, ConvolutionView inpu
   return c;
 }
 
+/* Leaves out the first and the last kernel elements, those that read outside of the source at every position. */
+static void trimKernel(Correlation *c, CorrelationAxis *a)
+{
+  const int64_t ofLastPosition = a->offset + (a->targetSize - 1) * a->stride;
+  const int64_t first = ofLastPosition < 0 ? ceilDivide(-ofLastPosition, a->dilation) : 0,
+                last = MIN(floorDivide(a->sourceSize - 1 - a->offset, a->dilation), a->kernel - 1);
+  if (last < first) return; /* no element reads the source */
+  c->weight += first * a->weightStride;
+  a->offset += first * a->dilation;
+  a->kernel = last + 1 - first;
+}
+
 void THNN_(correlationSimplify)(Correlation *c)
 {
   for (int d = 0; d < 4; d++) {
     CorrelationAxis *a = c->axis + d;
+    if (a->kernel > 1 && a->targetSize > 0) trimKernel(c, a);
     if (a->kernel != 1 || a->targetSize == 0 || a->offset < 0 ||
         a->offset + (a->targetSize - 1) * a->stride >= a->sourceSize)
       continue;

@@ -75,7 +75,8 @@ static inline bool correlationIsIrregular(const Correlation *c)
 Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                                       ConvolutionView output);
 
-/* Reduces the axes to as few as possible: an axis with one kernel element that stays inside the source becomes an
+/* Leaves out kernel elements at the ends of an axis that read only padding. Reduces the axes to as few as possible: an
+   axis with one kernel element that stays inside the source becomes an
    identity axis, identity axes that are contiguous in memory become one, and trivial axes are moved to the front. */
 void THNN_(correlationSimplify)(Correlation *correlation);
 
