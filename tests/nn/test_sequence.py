@@ -11,7 +11,7 @@ from torch import Tensor
 
 import thnn
 from thnn.nn import _sequence
-from thnn.nn._sequence import _recorded, run_steps
+from thnn.nn._sequence import Inputs, _recorded, run_steps
 
 CELLS = {"LSTM": (_sequence.LSTM_CELL, 4, 2), "GRU": (_sequence.GRU_CELL, 3, 1)}
 SIZES = {
@@ -40,7 +40,7 @@ def arguments(
 
 def results(function: Callable[..., Any], cell: Any, tensors: Any, *rest: Any) -> tuple[Tensor, ...]:
     gates, weight, bias, *initial = tensors
-    output, final = function(cell, gates, weight, bias, tuple(initial), *rest)
+    output, final = function(cell, Inputs(gates, weight, bias, tuple(initial), *rest))
     return output, *final
 
 

@@ -295,7 +295,7 @@ def test_the_operator_of_steps() -> None:
     for sizes, reverse in (([3, 3], False), ([3, 2, 1], True)):
         torch.library.opcheck(
             torch.ops.thnn.recurrent_steps.default,
-            ("LSTM", leaves[0], leaves[1], leaves[2], leaves[3:], sizes, reverse, True),
+            ("LSTM", True, *leaves[:3], leaves[3:], sizes, reverse),
         )
 
 

@@ -1,7 +1,5 @@
 """The steps of LSTM and GRU over a sequence, as one autograd node.
 
-`gates` has the products of the input of a layer with weight_ih, the rows of each step after those of the previous step.
-`sizes` has the number of rows of each step: the number of sequences that have this step, as in a PackedSequence.
 Sequences are sorted by length, longest first, so that the sequences that have ended are the last rows of the states; no
 later step reads them. The reverse direction begins each sequence at its own last step, with the initial state.
 
@@ -15,7 +13,7 @@ leaves out the sums of gradients, the copies of the steps and most of autograd's
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -37,6 +35,28 @@ _linear_forward, _linear_grad_input, _linear_grad_parameters = (
     THNN.bind(modules()["Linear"].functions[phase])
     for phase in ("updateOutput", "updateGradInput", "accGradParameters")
 )
+
+
+class Inputs(NamedTuple):
+    """What one direction of a layer computes its steps from, for G gates, N sequences and H hidden features."""
+
+    gates: Tensor  # (rows, G * H): products of the input with weight_ih, the rows of each step after those of the last
+    weight: Tensor  # (G * H, H)
+    bias: Tensor | None  # (G * H)
+    initial: States  # (N, H) each
+    sizes: Sequence[int]  # rows of each step: the number of sequences that have it, as in a PackedSequence
+    reverse: bool
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        parameters = (self.weight,) if self.bias is None else (self.weight, self.bias)
+        return (self.gates, *parameters, *self.initial)
+
+    def needs_gradient(self) -> bool:
+        return torch.is_grad_enabled() and any(t.requires_grad for t in self.tensors())
+
+    def order(self) -> list[int]:
+        """The steps in the order of their computation."""
+        return list(range(len(self.sizes)))[:: -1 if self.reverse else 1]
 
 
 class Cell(Protocol):
@@ -120,36 +140,24 @@ class GRUCell:
 LSTM_CELL, GRU_CELL = LSTMCell(), GRUCell()
 
 
-def run_steps(
-    cell: Cell,
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
-) -> tuple[Tensor, States]:
-    """The hidden states of all steps, in the order of the rows of `gates`, and the final states.
-
-    Shapes: gates (rows, G * H) for G gates; weight (G * H, H); bias (G * H) or None; states (N, H), N = sizes[0].
-    """
-    tensors = (gates, weight, *initial) if bias is None else (gates, weight, bias, *initial)
+def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
+    """The hidden states of all steps, in the order of the rows of `gates`, and the final states."""
+    tensors = inputs.tensors()
+    has_one_type = all(t.dtype == inputs.gates.dtype for t in tensors)
     if torch.compiler.is_compiling():
         from thnn.nn import _sequence_operators as operators
 
-        has_one_type = all(t.dtype == gates.dtype for t in tensors)
         if has_one_type and not torch.compiler.is_exporting() and operators.usable():
-            return operators.run_steps(cell, gates, weight, bias, initial, sizes, reverse)
-        return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
-    if in_transform():
-        return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
-    if any(type(t) not in _PLAIN or t.dtype != gates.dtype or t.is_meta for t in tensors):
-        return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
-    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+            return operators.run_steps(cell, inputs)
+        return _recorded(cell, inputs)
+    if in_transform() or not has_one_type or any(type(t) not in _PLAIN or t.is_meta for t in tensors):
+        return _recorded(cell, inputs)
+    if inputs.needs_gradient():
+        gates, weight, bias, initial, sizes, reverse = inputs
         output, *final = _Steps.apply(cell, tuple(sizes), reverse, gates, weight, bias, *initial)
     else:
-        states, _ = forward(cell, gates, weight, bias, initial, sizes, reverse, False)
-        output, final = states[0], final_states(states, initial, sizes, reverse)
+        states, _ = forward(cell, inputs, False)
+        output, final = states[0], final_states(states, inputs)
     return output, tuple(final)
 
 
@@ -164,16 +172,10 @@ def _call(
         invoke(function, ANY, arguments, report)
 
 
-def _order(sizes: Sequence[int], reverse: bool) -> list[int]:
-    """The steps in the order of their computation."""
-    return list(range(len(sizes)))[:: -1 if reverse else 1]
-
-
-def _before(
-    steps: Sequence[States], initial: States, sizes: Sequence[int], order: Sequence[int]
-) -> Iterator[States]:
+def _before(steps: Sequence[States], inputs: Inputs) -> Iterator[States]:
     """The states before each step, in the order of computation. A generator: the caller computes a step into `steps`
     after it has received the states before that step."""
+    initial, sizes, order = inputs.initial, inputs.sizes, inputs.order()
     current = sizes[order[0]]
     states = initial if current == sizes[0] else tuple(i[:current] for i in initial)
     for step in order:
@@ -204,17 +206,9 @@ def _spread(matrix: Tensor) -> Tensor:
     return matrix.new_empty((rows, pitch))[:, :columns].copy_(matrix)
 
 
-def forward(
-    cell: Cell,
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
-    keeps_storage: bool,
-) -> tuple[States, Tensor]:
+def forward(cell: Cell, inputs: Inputs, keeps_storage: bool) -> tuple[States, Tensor]:
     """The states after each step, (rows, H) each, and the storage of all steps or of the last one."""
+    gates, weight, bias, initial, sizes, _ = inputs
     rows, width = len(gates), weight.shape[1]
     states = tuple(gates.new_empty((rows, width)) for _ in initial)
     storage = gates.new_empty((rows if keeps_storage else sizes[0], cell.storage * width))
@@ -223,20 +217,20 @@ def forward(
         weight = _spread(weight.t()).t()
     after, parts = _split(states, sizes), gates.split(list(sizes))
     stored = storage.split(list(sizes)) if keeps_storage else [storage[:size] for size in sizes]
-    order = _order(sizes, reverse)
-    for step, before in zip(order, _before(after, initial, sizes, order)):
+    for step, before in zip(inputs.order(), _before(after, inputs)):
         hidden = products if sizes[step] == sizes[0] else products[: sizes[step]]
         _call(_linear_forward, _linear_forward.caller(ANY), (before[0], hidden, weight, bias, None))
         cell.forward(parts[step], hidden, before, after[step], stored[step])
     return states, storage
 
 
-def final_states(states: States, initial: States, sizes: Sequence[int], reverse: bool) -> States:
+def final_states(states: States, inputs: Inputs) -> States:
     """The states of each sequence after its last step, (N, H) each."""
+    sizes, reverse = inputs.sizes, inputs.reverse
     if reverse or sizes[0] == sizes[-1]:
         last = slice(0, sizes[0]) if reverse else slice(len(states[0]) - sizes[0], None)
         return tuple(s[last].clone() for s in states)
-    final = tuple(torch.empty_like(i) for i in initial)
+    final = tuple(torch.empty_like(i) for i in inputs.initial)
     row = 0
     for size, following in zip(sizes, (*sizes[1:], 0)):
         if following < size:
@@ -248,12 +242,7 @@ def final_states(states: States, initial: States, sizes: Sequence[int], reverse:
 
 def gradients(
     cell: Cell,
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
+    inputs: Inputs,
     states: States,
     storage: Tensor,
     byOutput: Tensor | None,
@@ -263,9 +252,10 @@ def gradients(
     """The gradients by the gates, the weight, the bias and the initial states, from those by the hidden states of all
     steps and by the final states, and from the results of `forward`. None by absent parameters, and without
     `with_parameters`."""
-    order = _order(sizes, reverse)
+    gates, weight, bias, initial, sizes, _ = inputs
+    order = inputs.order()
     after = _split(states, sizes)
-    before = dict(zip(order, _before(after, initial, sizes, order)))
+    before = dict(zip(order, _before(after, inputs)))
     # Gradients by the states after the current step; rows of ended sequences have the gradients by final states.
     carried = [torch.zeros_like(i) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)]
     spare = [torch.empty_like(c) for c in carried]
@@ -302,19 +292,12 @@ def gradients(
     return byGates, byWeight, byBias, carried
 
 
-def _recorded(
-    cell: Cell,
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
-) -> tuple[Tensor, States]:
+def _recorded(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     """run_steps() with the nodes of each step: for second derivatives, and for tensors that are not plain."""
+    gates, weight, bias, initial, sizes, reverse = inputs
     outputs: list[Tensor] = []
     ended: list[States] = []
-    order, parts = _order(sizes, reverse), gates.split(list(sizes))
+    order, parts = inputs.order(), gates.split(list(sizes))
     states = tuple(s[: sizes[order[0]]] for s in initial)
     for step in order:
         current, size = len(states[0]), sizes[step]
@@ -344,40 +327,35 @@ class _Steps(torch.autograd.Function):
         bias: Tensor | None,
         *initial: Tensor,
     ) -> tuple[Tensor, ...]:
-        states, storage = forward(cell, gates, weight, bias, initial, sizes, reverse, True)
+        inputs = Inputs(gates, weight, bias, initial, sizes, reverse)
+        states, storage = forward(cell, inputs, True)
         ctx.cell, ctx.sizes, ctx.reverse, ctx.count = cell, sizes, reverse, len(initial)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(gates, weight, bias, storage, *initial, *states)
-        return states[0], *final_states(states, initial, sizes, reverse)
+        return states[0], *final_states(states, inputs)
 
     @staticmethod
     def backward(ctx: Any, byOutput: Tensor | None, *byFinal: Tensor | None) -> tuple[Any, ...]:
         gates, weight, bias, storage, *states = ctx.saved_tensors
-        initial, states = states[: ctx.count], states[ctx.count :]
+        initial, states = tuple(states[: ctx.count]), states[ctx.count :]
+        inputs = Inputs(gates, weight, bias, initial, ctx.sizes, ctx.reverse)
         if torch.is_grad_enabled():
-            return _differentiable(ctx, gates, weight, bias, tuple(initial), byOutput, byFinal)
+            return _differentiable(ctx, inputs, byOutput, byFinal)
         with_parameters = ctx.needs_input_grad[4] or ctx.needs_input_grad[5]
         byGates, byWeight, byBias, carried = gradients(
-            ctx.cell, gates, weight, bias, tuple(initial), ctx.sizes, ctx.reverse, tuple(states), storage,
-            byOutput, byFinal, with_parameters,
-        )  # fmt: skip
+            ctx.cell, inputs, tuple(states), storage, byOutput, byFinal, with_parameters
+        )
         return None, None, None, byGates, byWeight, byBias, *carried
 
 
 def _differentiable(
-    ctx: Any,
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    byOutput: Tensor | None,
-    byFinal: Sequence[Tensor | None],
+    ctx: Any, inputs: Inputs, byOutput: Tensor | None, byFinal: Sequence[Tensor | None]
 ) -> tuple[Any, ...]:
     """The gradients with a graph: the steps again, one by one, and their gradients."""
-    output, final = _recorded(ctx.cell, gates, weight, bias, initial, ctx.sizes, ctx.reverse)
+    output, final = _recorded(ctx.cell, inputs)
     results = [(r, g) for r, g in zip((output, *final), (byOutput, *byFinal)) if g is not None]
-    inputs = (gates, weight, bias, *initial)
-    needed = [t for t, needs in zip(inputs, ctx.needs_input_grad[3:]) if needs and t is not None]
+    tensors = (inputs.gates, inputs.weight, inputs.bias, *inputs.initial)
+    needed = [t for t, needs in zip(tensors, ctx.needs_input_grad[3:]) if needs and t is not None]
     gradients = iter(
         torch.autograd.grad(
             [r for r, _ in results], needed, [g for _, g in results], create_graph=True, allow_unused=True

@@ -1,7 +1,7 @@
 """The steps of LSTM and GRU over a sequence as operators of torch.library, for code that torch.compile makes.
 
 `thnn::recurrent_steps` and its gradient compute all steps in one call, by the same functions as the node of
-`_sequence.py`: the operators of single steps would take half as long again as their functions.
+`_sequence.py`: calls of an operator per step would take half as long again.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from torch import Tensor
 
 from thnn._torch import functorch_active, marked_constant
 from thnn.nn import _sequence
-from thnn.nn._sequence import Cell, States
+from thnn.nn._sequence import Cell, Inputs, States
 
 _NAME = "thnn::recurrent_steps"
-_STEPS = "Tensor gates, Tensor weight, Tensor? bias, Tensor[] initial, SymInt[] sizes, bool reverse"
+# Those of `Inputs`.
+_INPUTS = "Tensor gates, Tensor weight, Tensor? bias, Tensor[] initial, SymInt[] sizes, bool reverse"
 _CELLS: dict[str, Cell] = {"LSTM": _sequence.LSTM_CELL, "GRU": _sequence.GRU_CELL}
 
 
@@ -31,150 +32,98 @@ def usable() -> bool:
     return True
 
 
-def run_steps(
-    cell: Cell,
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
-) -> tuple[Tensor, States]:
+def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     """`_sequence.run_steps` by the operator."""
-    tensors = (gates, weight, *initial) if bias is None else (gates, weight, bias, *initial)
-    keeps_storage = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
     name = "LSTM" if cell is _sequence.LSTM_CELL else "GRU"
-    output, *rest = torch.ops.thnn.recurrent_steps(
-        name, gates, weight, bias, initial, sizes, reverse, keeps_storage
-    )
-    return output, tuple(rest[: len(initial)])
+    output, *rest = torch.ops.thnn.recurrent_steps(name, inputs.needs_gradient(), *inputs)
+    return output, tuple(rest[: len(inputs.initial)])
 
 
 def _results(states: States, final: States, storage: Tensor, keeps_storage: bool) -> list[Tensor]:
-    """The results of the operator: the hidden states, the final states, the other states and the storage; without the
-    storage, no other states either."""
+    """The results of the operator: the hidden states, the final states and, for the gradient, the other states and the
+    storage."""
     kept = [*states[1:], storage] if keeps_storage else []
     return [states[0], *final, *kept]
 
 
-def _forward(
-    name: str,
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
-    keeps_storage: bool,
-) -> list[Tensor]:
-    states, storage = _sequence.forward(
-        _CELLS[name], gates, weight, bias, tuple(initial), sizes, reverse, keeps_storage
-    )
-    return _results(states, _sequence.final_states(states, initial, sizes, reverse), storage, keeps_storage)
+def _forward(name: str, keeps_storage: bool, *values: Any) -> list[Tensor]:
+    inputs = Inputs(*values)
+    states, storage = _sequence.forward(_CELLS[name], inputs, keeps_storage)
+    return _results(states, _sequence.final_states(states, inputs), storage, keeps_storage)
 
 
-def _fake_forward(
-    name: str,
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
-    keeps_storage: bool,
-) -> list[Tensor]:
-    rows, width = gates.shape[0], weight.shape[1]
-    states = tuple(gates.new_empty((rows, width)) for _ in initial)
-    storage = gates.new_empty((rows, _CELLS[name].storage * width))
-    return _results(states, tuple(torch.empty_like(i) for i in initial), storage, keeps_storage)
+def _fake_forward(name: str, keeps_storage: bool, *values: Any) -> list[Tensor]:
+    inputs = Inputs(*values)
+    rows, width = inputs.gates.shape[0], inputs.weight.shape[1]
+    states = tuple(inputs.gates.new_empty((rows, width)) for _ in inputs.initial)
+    storage = inputs.gates.new_empty((rows, _CELLS[name].storage * width))
+    return _results(states, tuple(torch.empty_like(i) for i in inputs.initial), storage, keeps_storage)
 
 
 def _gradients(
     name: str,
     outer: Sequence[Tensor | None],
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
-    states: States,
+    states: Sequence[Tensor],
     storage: Tensor,
     with_parameters: bool,
+    *values: Any,
 ) -> list[Tensor]:
+    """The gradients by the gates, the parameters (if wanted) and the initial states; `outer` are those by the hidden
+    states and by the final states."""
     byGates, byWeight, byBias, carried = _sequence.gradients(
-        _CELLS[name], gates, weight, bias, tuple(initial), sizes, reverse, tuple(states), storage,
-        outer[0], outer[1:], with_parameters,
-    )  # fmt: skip
+        _CELLS[name], Inputs(*values), tuple(states), storage, outer[0], outer[1:], with_parameters
+    )
     return [byGates, *(g for g in (byWeight, byBias) if g is not None), *carried]
 
 
 def _fake_gradients(
     name: str,
     outer: Sequence[Tensor | None],
-    gates: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    initial: States,
-    sizes: Sequence[int],
-    reverse: bool,
-    states: States,
+    states: Sequence[Tensor],
     storage: Tensor,
     with_parameters: bool,
+    *values: Any,
 ) -> list[Tensor]:
-    parameters = [weight, *([] if bias is None else [bias])] if with_parameters else []
-    return [torch.empty_like(t) for t in (gates, *parameters, *initial)]
+    inputs = Inputs(*values)
+    tensors = inputs.tensors() if with_parameters else (inputs.gates, *inputs.initial)
+    return [torch.empty_like(t) for t in tensors]
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: list[Tensor]) -> None:
-    name, gates, weight, bias, initial, sizes, reverse, keeps_storage = inputs
+    name, keeps_storage, gates, weight, bias, initial, sizes, reverse = inputs
     count = len(initial)
     ctx.settings = name, sizes, reverse, count
-    states = (output[0], *output[1 + count : -1]) if keeps_storage else ()
-    ctx.save_for_backward(gates, weight, bias, *initial, *states, output[-1])
+    kept = (output[0], *output[1 + count :]) if keeps_storage else ()
+    ctx.save_for_backward(gates, weight, bias, *initial, *kept)
 
 
 def _backward(ctx: Any, outer: Sequence[Tensor | None]) -> tuple[Any, ...]:
     name, sizes, reverse, count = ctx.settings
     gates, weight, bias, *tensors = ctx.saved_tensors
     initial, states, storage = tensors[:count], tensors[count:-1], tensors[-1]
-    with_parameters = ctx.needs_input_grad[2] or ctx.needs_input_grad[3]
+    with_parameters = ctx.needs_input_grad[3] or ctx.needs_input_grad[4]
+    inputs = Inputs(gates, weight, bias, initial, sizes, reverse)
     byGates, *found = torch.ops.thnn.recurrent_steps_gradients(
-        name,
-        outer[: 1 + count],
-        gates,
-        weight,
-        bias,
-        initial,
-        sizes,
-        reverse,
-        states,
-        storage,
-        with_parameters,
+        name, outer[: 1 + count], states, storage, with_parameters, *inputs
     )
-    parameters = found[:-count]
-    byWeight = parameters[0] if parameters else None
-    byBias = parameters[1] if len(parameters) > 1 else None
-    return None, byGates, byWeight, byBias, found[-count:], None, None, None
+    byWeight, byBias = (*found[:-count], None, None)[:2]
+    return None, None, byGates, byWeight, byBias, found[-count:], None, None
 
 
 @cache
-def _define() -> None:
-    """Defines the operators, at the first compilation that uses them."""
+def _define() -> torch.library.Library:
+    """Defines the operators, at the first compilation that uses them, for as long as the result exists."""
     library = torch.library.Library("thnn", "FRAGMENT")
-    library.define(f"recurrent_steps(str cell, {_STEPS}, bool keeps_storage) -> Tensor[]")
+    library.define(f"recurrent_steps(str cell, bool keeps_storage, {_INPUTS}) -> Tensor[]")
     library.define(
-        f"recurrent_steps_gradients(str cell, Tensor?[] outer, {_STEPS}, Tensor[] states, Tensor storage,"
-        " bool with_parameters) -> Tensor[]"
+        "recurrent_steps_gradients(str cell, Tensor?[] outer, Tensor[] states, Tensor storage, bool with_parameters,"
+        f" {_INPUTS}) -> Tensor[]"
     )
     for name, function, fake in (
         (_NAME, _forward, _fake_forward),
         (f"{_NAME}_gradients", _gradients, _fake_gradients),
     ):
-        library.impl(name, function, "CompositeExplicitAutograd")
+        library.impl(name.removeprefix("thnn::"), function, "CompositeExplicitAutograd")
         torch.library.register_fake(name, fake, lib=library)
     torch.library.register_autograd(_NAME, _backward, setup_context=_setup_context, lib=library)
-    _kept.append(library)
-
-
-_kept: list[Any] = []  # a library of torch removes its definitions when it is deleted
+    return library

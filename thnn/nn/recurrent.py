@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence
 from thnn._functions.classes import function_classes
 from thnn.nn import _sequence
 from thnn.nn._layer import layer_doc, layer_forward
-from thnn.nn._sequence import Cell, States, run_steps
+from thnn.nn._sequence import Cell, Inputs, States, run_steps
 
 _linear = function_classes["LinearFunction"].apply
 _lstm = function_classes["LSTMFusedFunction"].apply
@@ -166,9 +166,8 @@ class _Recurrent(torch.nn.RNNBase):
                 index = layer * directions + direction
                 gates, weight, bias = self._projected(data, *weights[index])
                 states = tuple(s[index] for s in initial)
-                output, states = run_steps(
-                    self._cell, gates, weight, bias, states, batch_sizes, direction == 1
-                )
+                inputs = Inputs(gates, weight, bias, states, batch_sizes, direction == 1)
+                output, states = run_steps(self._cell, inputs)
                 outputs.append(output)
                 final.append(states)
             data = outputs[0] if directions == 1 else torch.cat(outputs, -1)
