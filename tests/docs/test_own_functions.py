@@ -42,7 +42,7 @@ def test_the_page(tmp_path: Path) -> None:
     assert len(blocks) == PAGE.count("```") // 2
     program, commands = "", 0
     for before, language, text in blocks:
-        if path := re.fullmatch(r"Write `(.+)`:", before):
+        if path := re.fullmatch(r".*Write `(.+)`:", before):
             (tmp_path / path[1]).write_text(text)
         elif language == "python":
             program += text
@@ -53,7 +53,7 @@ def test_the_page(tmp_path: Path) -> None:
                 assert same(expected, got), got
                 commands += 1
     shown = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
-    assert len(shown) == program.count("print(") == 3
+    assert len(shown) == program.count("print(") == 4
     assert run(tmp_path, "python", "-c", program).splitlines() == shown
     assert commands == 7
     assert list(tmp_path.glob("swish-*-cp310-abi3-linux_*.whl"))

@@ -194,6 +194,27 @@ def test_sanitize_with_meta_tensors(tmp_path: Path, capfd: pytest.CaptureFixture
     assert f"at {kernel}:" in out
 
 
+def test_sanitize_with_an_expanded_gradient(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A kernel that ignores strides reads beyond the single number of an expanded tensor."""
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    (tmp_path / "Mine.c").write_text(
+        '#include "pointwise.h"\n'
+        "POINTWISE_OUTPUT(Mine, (SCALAR(beta)), beta * x)\n"
+        "void THNN_(Mine_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,\n"
+        "                                 THTensor *gradInput, accreal beta)\n"
+        "{\n"
+        "  THNN_RESIZE_LIKE(gradInput, input);\n"
+        "  THNN_RETURN_IF_META(state);\n"
+        "  for (int64_t i = 0; i < THNNTensor_numel(input); i++)\n"
+        "    TH_DATA(gradInput)[i] = (real)beta * TH_DATA(gradOutput)[i];\n"
+        "}\n"
+    )
+    assert not thnn.load(tmp_path / "Mine.h").check(sanitize=True)
+    out = capfd.readouterr().out
+    assert "gradOutput of one number, expanded: its strides are 0: heap-buffer-overflow" in out
+    assert f"at {tmp_path / 'Mine.c'}:9" in out
+
+
 def test_sanitize_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_templates("Mine", "pointwise", tmp_path, package=False)
     assert main(["check", "--sanitize", str(tmp_path / "Mine.h")]) == 0

@@ -55,6 +55,14 @@ def test_float_instead_of_accreal(write: Write) -> None:
     assert text.startswith(f"{header}:6:5: float cannot be passed by the binding; expected accreal,"), text
 
 
+def test_a_derivative_without_its_functions(write: Write) -> None:
+    loaded = thnn.load(write(HEADER.replace("input^3.", "input^3. [DERIVATIVE bilinear]")))
+    with pytest.raises(
+        thnn.HeaderError, match=r"Cube_updateOutput: \[DERIVATIVE bilinear\] needs Cube_accGradP"
+    ):
+        loaded.CubeFunction(2.0)
+
+
 def test_name_that_python_cannot_use(write: Write) -> None:
     header = write(HEADER.replace("gain", "ctx"))
     text = raises(thnn.HeaderError, header)
@@ -159,6 +167,9 @@ def test_programs_that_are_no_c_compiler(write: Write, monkeypatch: pytest.Monke
     )
     monkeypatch.setenv("CC", "/bin/false")
     assert raises(thnn.CompileError, write()) == "/bin/false ended with status 1 and printed nothing"
+    for flags, made in (("-fsyntax-only", "object file: is it a C compiler?"), ("-c", "shared library")):
+        monkeypatch.setenv("CC", f"gcc {flags}")
+        assert raises(thnn.CompileError, write()).endswith(f" ended without an error, but made no {made}")
 
 
 def test_flags_with_operands() -> None:
@@ -190,9 +201,10 @@ def test_arguments(write: Write, tmp_path: Path) -> None:
     )
     assert "there is no file" in raises(ValueError, tmp_path / "none.h")
     source = write().with_suffix(".c")
-    assert raises(ValueError, header, sources=[source, source]) == (
-        f"thnn.load: sources: expected each file once, got {source} twice"
-    )
+    for again in (source, tmp_path / ".." / tmp_path.name / source.name):
+        assert raises(ValueError, header, sources=[source, again]) == (
+            f"thnn.load: sources: expected each file once, got {source} twice"
+        )
     for name, error in (("a.cu", ValueError), ("a.cpp", ValueError)):
         (tmp_path / name).write_text("")
         assert name in raises(error, header, sources=[tmp_path / name])

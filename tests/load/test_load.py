@@ -40,6 +40,17 @@ def leaf(*size: int) -> torch.Tensor:
     return torch.randn(*size, dtype=torch.double, requires_grad=True)
 
 
+@pytest.mark.parametrize("flag", ["-ffast-math", "-Ofast"])
+def test_flags_that_reorder_sums(write: Write, flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exponential adds and subtracts a large number to round."""
+    kernel = '#include "pointwise.h"\nPOINTWISE(Cube, (SCALAR(gain)), FROM_INPUT, th_exp(gain * x), g)\n'
+    x = torch.linspace(-8, 8, 2001, dtype=torch.float64)
+    for options in ({"extra_cflags": [flag]}, {}):
+        y = thnn.load(write(kernel=kernel), **options).CubeFunction.apply(x, 1.5)  # type: ignore[arg-type]
+        torch.testing.assert_close(y, (1.5 * x).exp(), rtol=1e-14, atol=0)
+        monkeypatch.setenv("CC", f"gcc {flag}")
+
+
 def test_classes_and_backends(write: Write) -> None:
     loaded = thnn.load(write())
     x = leaf(3, 4)

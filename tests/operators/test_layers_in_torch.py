@@ -287,6 +287,49 @@ def test_steps_of_a_sequence(name: str, options: dict[str, Any], backend: str) -
         assert steps.count("thnn.recurrent_steps_gradients.default") == layers, targets
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+def test_states_of_any_strides(name: str) -> None:
+    model = getattr(thnn.nn, name)(3, 4)
+    x, state = torch.randn(5, 2, 3), torch.randn(1, 4, 2).transpose(-1, -2).requires_grad_()
+    given = (state, state) if name == "LSTM" else state
+
+    def results(call: Any) -> list[Tensor]:
+        output, states = call(x, given)
+        return [
+            output,
+            *tree_leaves(states),
+            *torch.autograd.grad(output.sum(), [state, *model.parameters()]),
+        ]
+
+    with torch._dynamo.config.patch(allow_rnn=True):
+        torch.testing.assert_close(results(torch.compile(model, fullgraph=True)), results(model))
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+def test_a_dynamic_batch_of_sequences_is_exported(name: str) -> None:
+    model = _Network(getattr(thnn.nn, name)(4, 5, batch_first=True)).eval()
+    batch = ({0: torch.export.Dim("n")},)
+    program = torch.export.export(model, (torch.randn(4, 6, 4),), dynamic_shapes=(batch,)).module()
+    x = torch.randn(2, 6, 4)
+    torch.testing.assert_close(program(x), model(x))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("layer", "size"),
+    [
+        (thnn.nn.Conv2d(3, 4, 3, padding="same"), (2, 3, 8, 8)),
+        (thnn.nn.PReLU(3), (2, 3, 4, 4)),
+        (thnn.nn.AdaptiveAvgPool2d((None, 3)), (2, 3, 6, 6)),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_settings_that_follow_from_sizes_are_traced(layer: nn.Module, size: tuple[int, ...]) -> None:
+    x = torch.randn(size)
+    torch.testing.assert_close(torch.jit.trace(layer, x)(x), layer(x))
+
+
 def test_the_operator_of_steps() -> None:
     gates, weight, bias = torch.randn(6, 20), torch.randn(20, 5), torch.randn(20)
     states = [torch.randn(3, 5), torch.randn(3, 5)]

@@ -16,7 +16,7 @@ from torch import Tensor
 from thnn._binding.call import run
 from thnn._binding.library import THNN, BoundFunction, Library
 from thnn._functions.formulas import FORMULAS
-from thnn._header import Function, Module
+from thnn._header import Function, HeaderError, Module
 from thnn._torch import in_transform, is_output_of_several
 
 Rule = Callable[..., Mapping[str, Tensor]]
@@ -140,8 +140,14 @@ def values(rule: Rule, available: Sequence[str]) -> list[str]:
     return names
 
 
-def _bind(library: Library, function: Function | None) -> BoundFunction:
-    assert function is not None
+def _bind(library: Library, module: Module, phase: str) -> BoundFunction:
+    """A function that the [DERIVATIVE] tag of the module requires. Raises HeaderError without it."""
+    forward, function = module.forward, module.functions.get(phase)
+    assert forward is not None
+    if function is None:
+        raise HeaderError(
+            forward.location, f"{forward.name}: [DERIVATIVE {forward.derivative}] needs {module.name}_{phase}"
+        )
     return library.bind(function)
 
 
@@ -157,7 +163,7 @@ def _with_parameters(rule: Rule, names: Sequence[str]) -> Rule:
 def _linear(module: Module, library: Library) -> Rule:
     """[DERIVATIVE linear]: gradInput is linear in gradOutput and does not depend on input, so that its backward is the
     forward, applied to the incoming gradient. `like` is the input, of which only the size matters."""
-    forward, grad_input = _bind(library, module.forward), _bind(library, module.grad_input)
+    forward, grad_input = _bind(library, module, "updateOutput"), _bind(library, module, "updateGradInput")
     scalars = [a.name for a in forward.function.scalars]
 
     class GradInput(torch.autograd.Function):
@@ -193,7 +199,7 @@ def _linear(module: Module, library: Library) -> Rule:
 def _constant(module: Module, library: Library) -> Rule:
     """[DERIVATIVE constant]: a criterion whose gradInput is gradOutput times a factor that is constant in
     input."""
-    grad_input = _bind(library, module.grad_input)
+    grad_input = _bind(library, module, "updateGradInput")
 
     def constant(needs: Any, gradOutput: Tensor, **given: Any) -> dict[str, Tensor]:
         with torch.no_grad():
@@ -225,8 +231,8 @@ def _bilinear(module: Module, library: Library) -> Rule:
     where * is the bilinear product of the module or one of its adjoints, and the gradient of bias is summed over
     the same elements that bias is added to.
     """
-    forward, grad_input = _bind(library, module.forward), _bind(library, module.grad_input)
-    grad_parameters = _bind(library, module.acc_grad_parameters)
+    forward, grad_input = _bind(library, module, "updateOutput"), _bind(library, module, "updateGradInput")
+    grad_parameters = _bind(library, module, "accGradParameters")
     scalars = [a.name for a in forward.function.scalars]
     constants = [a.name for a in forward.function.tensors("input") if a.name != "input"]
     bias_is_optional = any(a.name == "bias" and a.is_optional for a in forward.function.arguments)

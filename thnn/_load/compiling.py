@@ -27,6 +27,7 @@ from thnn._emit.c import emit_functions
 from thnn._header import Function, digest, group_modules
 from thnn._load.cache import TEMPORARY, cache_folder, make_cache_folder, mark_used, trim
 from thnn._load.recipe import (
+    KEEPS_ROUNDING,
     SYSTEM,
     CompileError,
     Recipe,
@@ -222,11 +223,16 @@ def compile_into(
             objects.append(work / f"{number}_{real.lower()}.o")
             defines = [f"-DTHNN_REAL_IS_{real}", f"-DTHNN_ARCH={_ARCH}"]
             given = [*first, *forced, "-MD", *defines, *folders, *recipe.cflags]
+            given += [KEEPS_ROUNDING] if recipe.cflags else []
             commands.append([*compiler, *given, "-c", str(source), "-o", str(objects[-1])])
     objects.append(work / "table.o")
     table = [str(core / "runtime" / "function_table.c"), "-o", str(objects[-1])]
     commands.append([*compiler, "-O1", *folders, "-c", *table])
     run_compilers(commands, verbose)
+    if not all(path.exists() for path in objects):
+        raise CompileError(
+            f"{' '.join(compiler)} ended without an error, but made no object file: is it a C compiler?"
+        )
 
     known = (*recipe.files, *installed_headers())
     included = included_files(work, known, (*SYSTEM, f"{_precompiled_header(recipe).parent}/"))
@@ -241,7 +247,18 @@ def compile_into(
     if linked.returncode:
         told = _repeated(recipe, linked.stdout) or _missing(recipe, functions, linked.stdout)
         raise CompileError(told or readable(linked.stdout))
+    if not _is_shared_library(output):
+        raise CompileError(f"{' '.join(compiler)} ended without an error, but made no shared library")
     return output, included
+
+
+def _is_shared_library(path: Path) -> bool:
+    """True for an ELF file of type ET_DYN."""
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        start = file.read(18)
+    return start[:4] == b"\x7fELF" and int.from_bytes(start[16:18], sys.byteorder) == 3
 
 
 def write_declarations(header: Path, functions: Sequence[Function], work: Path) -> list[str]:
@@ -366,7 +383,7 @@ def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
             text, result, length = (Path(work, f"standard{s}") for s in (".h", ".h.gch", ".size"))
             text.write_text(_STANDARD_HEADERS, encoding="utf-8")
             command = [*recipe.compiler.command, *recipe.flags(), "-x", "c-header"]
-            if run_compiler([*command, str(text), "-o", str(result)]).returncode:
+            if run_compiler([*command, str(text), "-o", str(result)]).returncode or not result.exists():
                 return []  # the kernel files include the same headers, whose errors their compilation reports
             length.write_text(str(result.stat().st_size), encoding="utf-8")
             for file, target in ((text, header), (result, compiled), (length, size)):

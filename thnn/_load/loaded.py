@@ -332,7 +332,7 @@ def _recipe(
     if not files:
         raise ValueError("thnn.load: sources: expected a kernel file or more, got none")
     for file in files:
-        if files.count(file) > 1:
+        if [f.resolve() for f in files].count(file.resolve()) > 1:
             raise ValueError(f"thnn.load: sources: expected each file once, got {file} twice")
         if file.suffix not in (".c", ".cu"):
             raise ValueError(f"{file}: expected a C file (.c) or a CUDA source (.cu)")

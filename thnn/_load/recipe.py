@@ -115,6 +115,10 @@ def find_sources(header: Path, functions: Sequence[Function]) -> list[Path]:
     return found
 
 
+# After the flags of the caller: with -ffast-math the exponential of simd/vector_math.h would lose most of its digits.
+KEEPS_ROUNDING = "-fno-associative-math"
+
+
 @dataclass(frozen=True)
 class Recipe:
     """Everything that determines a library."""
@@ -144,6 +148,7 @@ class Recipe:
         flags = ["-std=gnu11", "-fPIC", "-fvisibility=hidden", "-pipe", "-Wall", "-Wextra"]
         flags += ["-Wno-unknown-pragmas", "-Werror=implicit-function-declaration"]
         flags += ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", f"-march={self.march}"]
+        flags.append(KEEPS_ROUNDING)
         if self.march == "native" and " avx512f " in _cpu():
             flags.append("-mprefer-vector-width=512")
         # Parallel loops of clang would run in a second OpenMP pool beside torch's, so it leaves them sequential.

@@ -134,12 +134,21 @@ class _AnnouncingRunner(CaseRunner):
     def call(self, function: Function, row: Mapping[str, Any] | Sequence[Any]) -> None:
         memory = {None: "", True: ", tensors before a guard page", False: ", tensors behind a guard page"}
         text = memory[self.at_end]
-        values = row.values() if isinstance(row, Mapping) else row
-        if any(isinstance(v, Tensor) and v.is_meta for v in values):
+        values = [v for v in (row.values() if isinstance(row, Mapping) else row) if isinstance(v, Tensor)]
+        if any(v.is_meta for v in values):
             text = ", meta tensors, for which the function has to end at THNN_RETURN_IF_META(state)"
+        elif any(v.numel() > 1 and not any(v.stride()) for v in values):
+            text = ", gradOutput of one number, expanded: its strides are 0"
         kind = str(self.dtype).removeprefix("torch.")
         print(f"{_CALL}{function.name}, sample {self.sample.name!r} in {kind}{text}", flush=True)
         super().call(function, row)
+
+
+def _expanded(name: str, tensor: Tensor) -> Tensor:
+    """A gradOutput as that of a sum, whose elements share one address."""
+    if name != "gradOutput" or tensor.numel() == 0:
+        return tensor
+    return tensor.flatten()[:1].clone().expand(tensor.shape)
 
 
 def _run(case: Case) -> None:
@@ -158,6 +167,7 @@ def _run(case: Case) -> None:
         for runner.at_end in (True, False):
             runner.run(output=sized)
         runner.at_end = None
+        runner.run(_expanded)
         runner.run(lambda _, value: value.to("meta"), lambda _, value: value.to("meta"))
 
 

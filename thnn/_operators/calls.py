@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from thnn._binding.arguments import convert_scalar
-from thnn._torch import functorch_active, is_functionalizing, marked_constant
+from thnn._torch import functorch_active, is_functionalizing, is_tracing, marked_constant
 
 if TYPE_CHECKING:
     from thnn._functions.base import FunctionBase, OperatorCall
@@ -55,6 +55,8 @@ def run(cls: type[FunctionBase], given: Sequence[Any]) -> Any:
     first = cls._tensor_count
     for position, argument in enumerate(cls._operators.scalars, first):
         if not isinstance(values[position], _EXACT.get(argument.type, int)):
+            if isinstance(values[position], Tensor) and is_tracing():
+                values[position] = values[position].item()  # torch.jit.trace turns sizes into tensors
             values[position] = convert_scalar(forward, argument, values[position])
     if functorch_active():
         if is_functionalizing():

@@ -230,7 +230,7 @@ def final_states(states: States, inputs: Inputs) -> States:
     if reverse or sizes[0] == sizes[-1]:
         last = slice(0, sizes[0]) if reverse else slice(len(states[0]) - sizes[0], None)
         return tuple(s[last].clone() for s in states)
-    final = tuple(torch.empty_like(i) for i in inputs.initial)
+    final = tuple(i.new_empty(i.shape) for i in inputs.initial)
     row = 0
     for size, following in zip(sizes, (*sizes[1:], 0)):
         if following < size:
@@ -257,7 +257,9 @@ def gradients(
     after = _split(states, sizes)
     before = dict(zip(order, _before(after, inputs)))
     # Gradients by the states after the current step; rows of ended sequences have the gradients by final states.
-    carried = [torch.zeros_like(i) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)]
+    carried = [
+        i.new_zeros(i.shape) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)
+    ]
     spare = [torch.empty_like(c) for c in carried]
     byGates = torch.empty_like(gates)
     byHidden = byGates if cell is LSTM_CELL else torch.empty_like(gates)
@@ -300,7 +302,7 @@ def _recorded(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     order, parts = inputs.order(), gates.split(list(sizes))
     states = tuple(s[: sizes[order[0]]] for s in initial)
     for step in order:
-        current, size = len(states[0]), sizes[step]
+        current, size = states[0].shape[0], sizes[step]  # not len(), which is no symbol in torch.export
         if size < current:
             ended.append(tuple(s[size:] for s in states))
             states = tuple(s[:size] for s in states)

@@ -57,7 +57,7 @@ def _fake_forward(name: str, keeps_storage: bool, *values: Any) -> list[Tensor]:
     rows, width = inputs.gates.shape[0], inputs.weight.shape[1]
     states = tuple(inputs.gates.new_empty((rows, width)) for _ in inputs.initial)
     storage = inputs.gates.new_empty((rows, _CELLS[name].storage * width))
-    return _results(states, tuple(torch.empty_like(i) for i in inputs.initial), storage, keeps_storage)
+    return _results(states, tuple(i.new_empty(i.shape) for i in inputs.initial), storage, keeps_storage)
 
 
 def _gradients(
@@ -85,8 +85,9 @@ def _fake_gradients(
     *values: Any,
 ) -> list[Tensor]:
     inputs = Inputs(*values)
-    tensors = inputs.tensors() if with_parameters else (inputs.gates, *inputs.initial)
-    return [torch.empty_like(t) for t in tensors]
+    parameters = [t for t in (inputs.weight, inputs.bias) if t is not None and with_parameters]
+    written = [torch.empty_like(t) for t in (inputs.gates, *parameters)]
+    return [*written, *(i.new_empty(i.shape) for i in inputs.initial)]
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: list[Tensor]) -> None:
