@@ -215,6 +215,15 @@ def test_sanitize_with_an_expanded_gradient(tmp_path: Path, capfd: pytest.Captur
     assert f"at {tmp_path / 'Mine.c'}:9" in out
 
 
+def test_sanitize_without_cases(tmp_path: Path) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    (tmp_path / "Mine_case.py").unlink()
+    with pytest.raises(
+        ValueError, match="^there is no file of cases .*Mine_case.py; `python -m thnn new` writes one"
+    ):
+        thnn.load(tmp_path / "Mine.h").check(sanitize=True)
+
+
 def test_sanitize_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_templates("Mine", "pointwise", tmp_path, package=False)
     assert main(["check", "--sanitize", str(tmp_path / "Mine.h")]) == 0

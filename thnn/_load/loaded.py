@@ -192,6 +192,7 @@ class LoadedModule:
             _existing(self.header, "header")
             if self._recipe is None:
                 raise ValueError(f"{self!r}: sanitize needs the kernel files, which only thnn.load compiles")
+            self.cases()  # raises its errors in this process
             return check_sanitized(self._recipe, modules)
         from thnn.testing.check import main
 

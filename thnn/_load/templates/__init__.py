@@ -54,7 +54,7 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
     }
     for path in texts:
         if path.exists():
-            raise ValueError(f"new: {path} exists")
+            raise ValueError(f"new: {path} exists; choose another folder with --directory")
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

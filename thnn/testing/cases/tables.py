@@ -293,8 +293,15 @@ LOOKUP_TABLE_BAG = Case(
         ErrorInput("max by frequency", {"mode": 2, "scaleGradByFreq": True}, ValueError, "scaleGradByFreq"),
         ErrorInput("weight a vector", {"weight": normal(6)}, ValueError, "weight"),
         ErrorInput(
-            "sizes of other bags",
+            "sizes of one bag",
             {"bagSize": given([1], torch.int64)},
+            ValueError,
+            "bagSize",
+            "accGradParameters",
+        ),
+        ErrorInput(
+            "sizes of other bags",
+            {"bagSize": given([9, 9, 9, 9], torch.int64)},
             IndexError,
             "bagSize",
             "accGradParameters",
