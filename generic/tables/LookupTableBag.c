@@ -269,8 +269,8 @@ void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *in
   const THIndex_t *const sizes = bagSize->data;
   for (int64_t bag = 0; bag < b.bags; bag++)
     THNN_CHECK_INDEX(sizes[bag * bagSize->stride[0]] == countRows(&b, bag), bagSize,
-               "expected %lld for bag %lld of input, got %lld", (long long)countRows(&b, bag), (long long)bag,
-               (long long)sizes[bag * bagSize->stride[0]]);
+                     "expected %lld for bag %lld of input, got %lld", (long long)countRows(&b, bag),
+                     (long long)bag, (long long)sizes[bag * bagSize->stride[0]]);
   if (mode == MAX_OF_ROWS) {
     THNN_(checkIndices)(state, "maxIndices", maxIndices, -1, gradWeight->size[0]);
     THNN_RETURN_IF_FAILED(state);
