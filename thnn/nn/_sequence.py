@@ -40,7 +40,7 @@ _linear_forward, _linear_grad_input, _linear_grad_parameters = (
 class Inputs(NamedTuple):
     """What one direction of a layer computes its steps from, for G gates, N sequences and H hidden features."""
 
-    gates: Tensor  # (rows, G * H): products of the input with weight_ih, the rows of each step after those of the last
+    gates: Tensor  # (rows, G * H): products of the input with weight_ih, rows of later steps below
     weight: Tensor  # (G * H, H)
     bias: Tensor | None  # (G * H)
     initial: States  # (N, H) each
