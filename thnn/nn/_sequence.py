@@ -38,7 +38,7 @@ _linear_forward, _linear_grad_input, _linear_grad_parameters = (
 
 
 class Inputs(NamedTuple):
-    """What one direction of a layer computes its steps from, for G gates, N sequences and H hidden features."""
+    """The inputs of all steps of one direction of a layer, for G gates, N sequences and H hidden features."""
 
     gates: Tensor  # (rows, G * H): products of the input with weight_ih, rows of later steps below
     weight: Tensor  # (G * H, H)

@@ -18,7 +18,7 @@ from thnn.nn import _sequence
 from thnn.nn._sequence import Cell, Inputs, States
 
 _NAME = "thnn::recurrent_steps"
-# Those of `Inputs`.
+# The fields of `Inputs` as arguments of an operator, in torch's language.
 _INPUTS = "Tensor gates, Tensor weight, Tensor? bias, Tensor[] initial, SymInt[] sizes, bool reverse"
 _CELLS: dict[str, Cell] = {"LSTM": _sequence.LSTM_CELL, "GRU": _sequence.GRU_CELL}
 

@@ -2,8 +2,8 @@
 #include "convolution/position_runs.h"
 
 /* Output and gradInput. Channels are connected irregularly, so positions are vectorised: vectors are read from a packed
-   tile of a block of source channels, which has at most PACKED_BYTES unless it is a single channel, and multiplied by single
-   weights.
+   tile of a block of source channels, which has at most PACKED_BYTES unless it is a single channel, and multiplied by
+   single weights.
 
    A task computes a tile of positions and a block of target channels. Major channels of the list are target channels,
    minor channels are source channels. */

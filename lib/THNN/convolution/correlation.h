@@ -76,8 +76,8 @@ Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionVi
                                       ConvolutionView output);
 
 /* Leaves out kernel elements at the ends of an axis that read only padding. Reduces the axes to as few as possible: an
-   axis with one kernel element that stays inside the source becomes an
-   identity axis, identity axes that are contiguous in memory become one, and trivial axes are moved to the front. */
+   axis with one kernel element that stays inside the source becomes an identity axis, identity axes that are contiguous
+   in memory become one, and trivial axes are moved to the front. */
 void THNN_(correlationSimplify)(Correlation *correlation);
 
 /* If rows are shorter than half a vector and the longest of the three last axes has at least one vector, makes it the
