@@ -36,6 +36,20 @@ for layout, dims, transposed in itertools.product((False, True), (1, 2, 3), (Fal
         2, 24, 18, (5, 1, 4)[:dims], (23, 9, 4)[:dims], (2, 1, 3)[:dims], (14, 8, 2)[:dims], (1, 2, 1)[:dims],
         transposed=transposed, channels_last=layout,
     )  # fmt: skip
+# Depthwise convolutions of channels-first images that are transposed in cache: strides, short rows, several outputs and
+# channels of a group, residue classes without a kernel element, several bands of images and of vectors.
+BANDS = {
+    "short rows": Geometry(3, 37, 37, (9, 7), (3, 3), (1, 1), (1, 1), (1, 1), groups=37),
+    "stride 2, bands of images": Geometry(37, 20, 20, (16, 16), (3, 3), (2, 2), (1, 1), (1, 1), groups=20),
+    "two outputs": Geometry(2, 20, 40, (19, 23), (3, 3), (2, 2), (1, 0), (1, 1), groups=20),
+    "three channels": Geometry(2, 30, 20, (19, 23), (2, 3), (2, 2), (1, 0), (1, 2), groups=10),
+    "unreached pixels": Geometry(2, 33, 33, (12, 11), (1, 2), (3, 3), (0, 1), (1, 1), groups=33),
+    "transposed": Geometry(2, 33, 33, (12, 11), (3, 3), (2, 2), (1, 1), (1, 1), groups=33, transposed=True),
+    "volume": Geometry(2, 20, 20, (5, 6, 7), (3, 2, 3), (1, 2, 2), (1, 1, 1), (1, 1, 1), groups=20),
+    "row": Geometry(2, 40, 40, (301,), (5,), (3,), (2,), (1,), groups=40),
+    "bands of vectors": Geometry(1, 320, 320, (64, 64), (3, 3), (2, 2), (1, 1), (1, 1), groups=320),
+}
+SMALL |= BANDS
 GEOMETRIES = list(SMALL.values()) + _small_random(300)
 
 
@@ -50,9 +64,9 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
             assert error <= tolerance * max(right.abs().max().item(), 1), (product, dtype)
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_named_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
-    geometry = small(NAMED[name], 256, 64)
+@pytest.mark.parametrize("name", [*NAMED, *BANDS])
+def test_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
+    geometry = BANDS[name] if name in BANDS else small(NAMED[name], 256, 64)
     calls = thnn_calls(geometry, geometry.tensors())
     before = torch.get_num_threads()
     try:

@@ -1,6 +1,7 @@
 #include "convolution/convolution.h"
 #include "convolution/columns.h"
 #include "convolution/depthwise.h"
+#include "convolution/depthwise_planes.h"
 #include "convolution/direct.h"
 #include "convolution/implicit_gemm.h"
 #include "convolution/scatter.h"
@@ -9,6 +10,7 @@
 void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
                               ConvolutionView bias, ConvolutionView output)
 {
+  if (THNN_(depthwisePlanesOutput)(g, input, weight, bias, output)) return;
   Correlation c = THNN_(correlationForward)(g, input, weight, output);
   c.bias = bias.data;
   c.biasGroupStride = bias.group;
@@ -61,25 +63,20 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
   return true;
 }
 
+static void correlateByProducts(const Correlation *c)
+{
+  if (!THNN_(winogradCorrelate)(c)) THNN_(implicitGemm)(c);
+}
+
 void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput)
 {
   if (THNN_(scatterGradInput)(g, gradOutput, weight, bias, gradInput)) return;
-  int64_t classes[3], classNumber[3] = {0};
-  bool reachesAll = true; /* every residue class is reached by a kernel element */
-  for (int d = 0; d < 3; d++) {
-    classes[d] = residueCount(g->axis + d);
-    reachesAll = reachesAll && classes[d] == g->axis[d].stride;
-  }
-  if (!reachesAll) THNN_(fillWithBias)(g, gradInput, bias);
+  if (THNN_(depthwisePlanesGradInput)(g, gradOutput, weight, bias, gradInput)) return;
   const Correlation backward = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
   const bool depthwise = THNN_(depthwiseSuits)(&backward);
+  THNN_(fillUnreached)(g, gradInput, bias);
   if (!depthwise && directGradInput(g, backward, weight, gradInput)) return;
-  for (int64_t n = classes[0] * classes[1] * classes[2]; n > 0; n--, nextIndex(classNumber, classes, 3)) {
-    Correlation c = backward;
-    if (!THNN_(correlationOfResidue)(&c, g, classNumber, weight, gradInput)) continue;
-    THNN_(correlationSimplify)(&c);
-    if (depthwise) THNN_(depthwiseCorrelate)(&c);
-    else if (!THNN_(winogradCorrelate)(&c)) THNN_(implicitGemm)(&c);
-  }
+  THNN_(correlateResidues)(&backward, g, weight, gradInput,
+                           depthwise ? THNN_(depthwiseCorrelate) : correlateByProducts);
 }

@@ -149,6 +149,19 @@ bool THNN_(correlationOfResidue)(Correlation *c, const Convolution *g, const int
   return true;
 }
 
+void THNN_(correlateResidues)(const Correlation *backward, const Convolution *g, ConvolutionView weight,
+                              ConvolutionView gradInput, void (*correlate)(const Correlation *))
+{
+  int64_t classes[3], classNumber[3] = {0};
+  for (int d = 0; d < 3; d++) classes[d] = residueCount(g->axis + d);
+  for (int64_t n = classes[0] * classes[1] * classes[2]; n > 0; n--, nextIndex(classNumber, classes, 3)) {
+    Correlation c = *backward;
+    if (!THNN_(correlationOfResidue)(&c, g, classNumber, weight, gradInput)) continue;
+    THNN_(correlationSimplify)(&c);
+    correlate(&c);
+  }
+}
+
 void THNN_(correlationLengthenRows)(Correlation *c)
 {
   int longest = 3;
@@ -197,4 +210,11 @@ void THNN_(fillWithBias)(const Convolution *g, ConvolutionView gradInput, Convol
     c.axis[d + 1].targetStride = gradInput.stride[d + 2];
   }
   THNN_(correlationFill)(&c);
+}
+
+void THNN_(fillUnreached)(const Convolution *g, ConvolutionView gradInput, ConvolutionView bias)
+{
+  bool reachesAll = true;
+  for (int d = 0; d < 3; d++) reachesAll = reachesAll && residueCount(g->axis + d) == g->axis[d].stride;
+  if (!reachesAll) THNN_(fillWithBias)(g, gradInput, bias);
 }

@@ -71,6 +71,14 @@ static inline bool correlationIsIrregular(const Correlation *c)
   return elements > 1 && (dilated || elements > 128 || c->axis[3].targetSize < VL / 2);
 }
 
+/* The number of multiply-adds, those with padding included. */
+static inline double correlationProducts(const Correlation *c)
+{
+  double products = (double)c->groups * (double)c->outChannels * (double)c->inChannels;
+  for (int d = 0; d < 4; d++) products *= (double)c->axis[d].targetSize * (double)c->axis[d].kernel;
+  return products;
+}
+
 /* The correlation of input and output, simplified. */
 Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                                       ConvolutionView output);
@@ -89,6 +97,9 @@ void THNN_(correlationFill)(const Correlation *correlation);
 
 /* The same for all pixels of gradInput. */
 void THNN_(fillWithBias)(const Convolution *geometry, ConvolutionView gradInput, ConvolutionView bias);
+
+/* The same, unless a kernel element reaches every pixel. */
+void THNN_(fillUnreached)(const Convolution *geometry, ConvolutionView gradInput, ConvolutionView bias);
 
 /* The fields that the correlations of all residue classes of gradInput share. correlationOfResidue completes the three
    spatial axes. */
@@ -114,5 +125,9 @@ bool THNN_(residueAxis)(const WindowAxis *window, int64_t classNumber, Correlati
    false if one of the classes is empty. */
 bool THNN_(correlationOfResidue)(Correlation *backward, const Convolution *geometry, const int64_t *classNumber,
                                  ConvolutionView weight, ConvolutionView gradInput);
+
+/* Calls `correlate` with the simplified correlation of each combination of residue classes. */
+void THNN_(correlateResidues)(const Correlation *backward, const Convolution *geometry, ConvolutionView weight,
+                              ConvolutionView gradInput, void (*correlate)(const Correlation *));
 
 #endif

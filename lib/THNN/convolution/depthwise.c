@@ -50,15 +50,21 @@ typedef struct ElementTable {
   int64_t elements, element[TERMS], offset[TERMS];   /* elements: index, source offset from a position */
 } ElementTable;
 
-bool THNN_(depthwiseSuits)(const Correlation *c)
+bool THNN_(depthwiseFillsVectors)(const Correlation *c)
 {
   if (c->groups == 1 || c->outChannels > MAX_OUTPUTS || c->inChannels > VL || c->inChannels < 1) return false;
-  if (c->sourceChannelStride != 1 || c->targetChannelStride != 1) return false;
   /* At least a quarter of the lanes are in use. */
   if (4 * (VL / MAX(c->inChannels, c->outChannels)) * c->outChannels < VL) return false;
   double terms = (double)c->inChannels;
   for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].kernel;
   return terms <= TERMS;
+}
+
+int64_t THNN_(depthwiseWork)(const Correlation *c) { return (int64_t)MIN(correlationProducts(c) / 8, 1e15); }
+
+bool THNN_(depthwiseSuits)(const Correlation *c)
+{
+  return c->sourceChannelStride == 1 && c->targetChannelStride == 1 && THNN_(depthwiseFillsVectors)(c);
 }
 
 static DepthwisePlan makePlan(const Correlation *c)
@@ -291,9 +297,7 @@ static void correlateTask(const DepthwisePlan *p, int64_t firstVector, int64_t e
 void THNN_(depthwiseCorrelate)(const Correlation *c)
 {
   const DepthwisePlan p = makePlan(c);
-  const double cost =
-      (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
-  const int64_t work = (int64_t)MIN(cost, 1e15);
+  const int64_t work = THNN_(depthwiseWork)(c);
   const int threads = thnn_threads(1 << 20, work);
   const bool byRows = p.rows >= threads; /* a 1-D input has few rows */
   const int64_t all = byRows ? p.rows : p.vectors, parts = MIN(all, threads);
@@ -423,9 +427,7 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
 void THNN_(depthwiseGradWeight)(const Correlation *c, real scale)
 {
   const DepthwisePlan p = makePlan(c);
-  const double cost =
-      (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
-  const int64_t work = (int64_t)MIN(cost, 1e15);
+  const int64_t work = THNN_(depthwiseWork)(c);
   const int64_t bytesPerVector =
       elementCount(p.kernel) * p.minChannels * VL * (int64_t)(sizeof(real) + sizeof(double));
   const int64_t most = MAX(WEIGHT_BYTES / bytesPerVector, 1);

@@ -1,6 +1,7 @@
 #include "convolution/grad_weight.h"
 #include "convolution/columns.h"
 #include "convolution/depthwise.h"
+#include "convolution/depthwise_planes.h"
 #include "convolution/direct.h"
 #include "convolution/winograd.h"
 #include "gemm/gemm.h"
@@ -60,20 +61,15 @@ static void multiplyPointwise(const Correlation *c, bool accumulate, real scale)
   THNN_(gemm)(&p);
 }
 
-/* The multiply-adds in units of 16, rounded up. */
-static int64_t workOf(const Correlation *c)
-{
-  double products = (double)c->groups * (double)c->outChannels * (double)c->inChannels;
-  for (int d = 0; d < 4; d++) products *= (double)c->axis[d].targetSize * (double)c->axis[d].kernel;
-  return (int64_t)ceil(MIN(products / 16, 1e15));
-}
+/* For thnn_threads(); 0 if there is nothing to compute. */
+static int64_t workOf(const Correlation *c) { return (int64_t)ceil(MIN(correlationProducts(c) / 16, 1e15)); }
 
 void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
                                   ConvolutionView gradWeight, real scale)
 {
   GradWeightPlan p = {.c = THNN_(correlationForward)(g, input, gradWeight, gradOutput)};
   const int64_t work = workOf(&p.c);
-  if (work == 0) return;
+  if (work == 0 || THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale)) return;
   if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, scale);
   if (p.c.groups > 1 && p.c.outChannels <= DIRECT_GROUP_CHANNELS) THNN_(correlationLengthenRows)(&p.c);
   const bool irregular = correlationIsIrregular(&p.c);
