@@ -19,6 +19,7 @@
 #define A_BYTES ((int64_t)576 << 10)
 #define SUM_BYTES ((int64_t)1088 << 10)
 #define TILE_A (GEMM_MR * GEMM_KC) /* reals of a that are packed per micro-tile and K-block */
+#define TILES_OF_A (A_BYTES / (TILE_A * (int64_t)sizeof(real)))
 
 /* Terms of a that are packed for all micro-tiles before the next terms: few, because their addresses may share an L1
    set. */
@@ -94,32 +95,38 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
   }
 }
 
+/* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
+typedef struct Block {
+  real *sums;
+  int64_t tiles, firstColumn, endColumn;
+  int64_t row[TILES_OF_A + 1]; /* the first row of each micro-tile, and the end */
+  bool streams;                /* c is written by non-temporal stores */
+} Block;
+
 /* The first row of micro-tile number `tile`. The `rows` rows of a are divided into micro-tiles of nearly equal
    heights. */
 static int64_t firstRow(int64_t tile, int64_t rows) { return tile * rows / ceilDivide(rows, GEMM_MR); }
 
-/* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
-typedef struct Block {
-  real *sums;
-  int64_t firstTile, tiles, firstColumn, endColumn;
-  bool streams; /* c is written by non-temporal stores */
-} Block;
+static int rowsOf(const Block *s, int64_t tile) { return (int)(s->row[tile + 1] - s->row[tile]); }
 
 /* Stores micro-tile number `tile` of every panel of a block. If the columns of c are contiguous, each row is stored
    across the whole block before the next one, which is fastest where all rows of c map to one cache set. */
 static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 {
-  const int64_t allRows = elementCount(p->a.size), row = firstRow(s->firstTile + tile, allRows),
-                rows = firstRow(s->firstTile + tile + 1, allRows) - row, nextPanel = s->tiles * MICROTILE_REALS;
+  const int64_t row = s->row[tile], rows = rowsOf(s, tile), nextPanel = s->tiles * MICROTILE_REALS;
   real *sum = s->sums + tile * MICROTILE_REALS;
   int64_t run;
   real *c = p->c + locate(p->b.size, p->b.cStride, s->firstColumn, &run);
   if (p->b.cStride[3] == 1 && run >= s->endColumn - s->firstColumn) {
+    real *after = c + locate(p->a.size, p->a.cStride, row, &run) - s->firstColumn;
+    const int64_t allRows = elementCount(p->a.size);
     for (int64_t r = 0; r < rows; r++) {
-      real *to = c + locate(p->a.size, p->a.cStride, row + r, &run) - s->firstColumn;
+      real *to = after;
       const real *from = sum;
-      const int64_t later = MIN(row + r + 1, allRows - 1); /* prefetched, because it is on another page */
-      const real *after = c + locate(p->a.size, p->a.cStride, later, &run) - s->firstColumn;
+      /* The next row is prefetched, because it is on another page. */
+      if (--run > 0) after += p->a.cStride[3];
+      else if (row + r + 1 < allRows)
+        after = c + locate(p->a.size, p->a.cStride, row + r + 1, &run) - s->firstColumn;
       for (int64_t column = s->firstColumn; column < s->endColumn; column += GEMM_NR, from += nextPanel) {
         const int n = (int)MIN(GEMM_NR, s->endColumn - column), width = n > VL ? GEMM_NR : VL;
         for (int v = 0; v < n; v += VL) {
@@ -166,10 +173,9 @@ static PrefetchRegion operandRegion(const Gemm *p, const GemmOperand *f, int64_t
   return (PrefetchRegion){from, n, f->stride[3], f->kStride[3] == 1 ? K : 0};
 }
 
-static PrefetchRegion tileRegion(const Gemm *p, int64_t tile, int64_t k, int64_t K)
+static PrefetchRegion tileRegion(const Gemm *p, const Block *s, int64_t tile, int64_t k, int64_t K)
 {
-  const int64_t allRows = elementCount(p->a.size), row = firstRow(tile, allRows);
-  return operandRegion(p, &p->a, row, firstRow(tile + 1, allRows) - row, k, K);
+  return operandRegion(p, &p->a, s->row[tile], rowsOf(s, tile), k, K);
 }
 
 /* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows
@@ -190,47 +196,52 @@ static bool readsBInPlace(const Gemm *p, int64_t tiles)
          (tiles == 1 || b->kStride[3] * (int64_t)sizeof(real) % 256 != 0);
 }
 
-/* Row pointers of a micro-tile that is read in place. Incomplete micro-tiles repeat their last row. */
-static void rowPointers(const Gemm *p, int64_t row, int64_t rows, int64_t k, const real **a)
+/* The rows of a micro-tile that is read in place. */
+typedef struct RowPointers {
+  const real *row[GEMM_MR];
+} RowPointers;
+
+/* Row pointers of all micro-tiles of a block, at term k. Incomplete micro-tiles repeat their last row. */
+static void setRowPointers(const Gemm *p, const Block *s, int64_t k, RowPointers *pointers)
 {
-  int64_t run;
   const GemmOperand *f = &p->a;
-  const real *first = f->data + locate(f->size, f->stride, row, &run) + k;
-  for (int64_t r = 0; r < GEMM_MR; r++) {
-    const int64_t inside = MIN(r, rows - 1);
-    a[r] = inside < run ? first + inside * f->stride[3]
-                        : f->data + locate(f->size, f->stride, row + inside, &(int64_t){0}) + k;
-  }
+  int64_t run = 0;
+  const real *row = NULL;
+  for (int64_t tile = 0; tile < s->tiles; tile++)
+    for (int r = 0; r < GEMM_MR; r++) {
+      if (r < rowsOf(s, tile)) {
+        if (--run > 0) row += f->stride[3];
+        else row = f->data + locate(f->size, f->stride, s->row[tile] + r, &run) + k;
+      }
+      pointers[tile].row[r] = row;
+    }
 }
 
 /* Packs terms k .. k + K - 1 of all micro-tiles of a block. If the rows of a term are contiguous, a few terms are
    packed for all micro-tiles before the next ones: memory is then read in its order, each cache line once. */
-static void packA(const Gemm *p, real *packed, int64_t firstTile, int64_t tiles, int64_t k, int64_t K)
+static void packA(const Gemm *p, real *packed, const Block *s, int64_t k, int64_t K)
 {
   const GemmOperand *a = &p->a;
-  const int64_t allRows = elementCount(a->size), first = firstRow(firstTile, allRows);
+  const int64_t tiles = s->tiles, first = s->row[0];
   int64_t run, terms;
   const real *data = a->data + locate(a->size, a->stride, first, &run);
-  if (a->stride[3] == 1 && run >= firstRow(firstTile + tiles, allRows) - first) {
+  if (a->stride[3] == 1 && run >= s->row[tiles] - first) {
     for (int64_t i = 0; i < K; i += terms) {
       const real *from = data + locate(p->kSize, a->kStride, k + i, &terms);
       terms = MIN(MIN(terms, TERMS_AT_ONCE), K - i);
-      for (int64_t tile = 0; tile < tiles; tile++) {
-        const int64_t row = firstRow(firstTile + tile, allRows),
-                      rows = firstRow(firstTile + tile + 1, allRows) - row;
-        copy(packed + tile * TILE_A + i * GEMM_MR, GEMM_MR, 1, from + row - first, a->kStride[3], 1, terms, rows);
-      }
+      for (int64_t tile = 0; tile < tiles; tile++)
+        copy(packed + tile * TILE_A + i * GEMM_MR, GEMM_MR, 1, from + s->row[tile] - first, a->kStride[3], 1,
+             terms, rowsOf(s, tile));
     }
     return;
   }
   for (int64_t tile = 0; tile < tiles; tile++) {
-    const int64_t row = firstRow(firstTile + tile, allRows), rows = firstRow(firstTile + tile + 1, allRows) - row;
     if (tile + 1 < tiles) {
-      const PrefetchRegion next = tileRegion(p, firstTile + tile + 1, k, K);
+      const PrefetchRegion next = tileRegion(p, s, tile + 1, k, K);
       prefetchPart(&next, 0, 1);
     }
     pack(packed + tile * TILE_A, GEMM_MR, a->data, (Range){p->kSize, a->kStride, k, K},
-         (Range){a->size, a->stride, row, rows});
+         (Range){a->size, a->stride, s->row[tile], rowsOf(s, tile)});
   }
 }
 
@@ -244,18 +255,21 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
       sizeof(real) * (size_t)(tiles * TILE_A + GEMM_NR * GEMM_KC + (1 + tiles * panels) * MICROTILE_REALS));
   real *packedB = packedA + tiles * TILE_A, *initial = packedB + GEMM_NR * GEMM_KC;
   const int64_t bytes = allRows * elementCount(p->b.size) * p->groups * (int64_t)sizeof(real);
-  const Block block = {.sums = initial + MICROTILE_REALS,
-                       .firstTile = firstTile,
-                       .tiles = tiles,
-                       .firstColumn = firstColumn,
-                       .endColumn = endColumn,
-                       .streams = !p->accumulate && thnn_exceedsLastLevelCache(bytes)};
+  Block block;
+  block.sums = initial + MICROTILE_REALS;
+  block.tiles = tiles;
+  block.firstColumn = firstColumn;
+  block.endColumn = endColumn;
+  block.streams = !p->accumulate && thnn_exceedsLastLevelCache(bytes);
+  for (int64_t tile = 0; tile <= tiles; tile++) block.row[tile] = firstRow(firstTile + tile, allRows);
   const bool inPlace = readsAInPlace(p, panels), inPlaceB = readsBInPlace(p, tiles);
+  RowPointers pointers[TILES_OF_A];
   int32_t offset[GEMM_KC];
   for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;
   for (int64_t k = 0; k < terms || k == 0; k += GEMM_KC) { /* without terms, c is the bias */
     const int64_t K = MIN(GEMM_KC, terms - k);
-    if (!inPlace) packA(p, packedA, firstTile, tiles, k, K);
+    if (inPlace) setRowPointers(p, &block, k, pointers);
+    else packA(p, packedA, &block, k, K);
     real *sum = block.sums;
     for (int64_t column = firstColumn; column < endColumn; column += GEMM_NR) {
       const int n = (int)MIN(GEMM_NR, endColumn - column), V = n > VL ? 2 : 1;
@@ -276,20 +290,20 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
         prefetch = makePrefetchPlan(
             operandRegion(p, &p->b, column + GEMM_NR, MIN(GEMM_NR, endColumn - column - GEMM_NR), k, K), tiles, K);
       for (int64_t tile = 0; tile < tiles; tile++, sum += MICROTILE_REALS) {
-        const int64_t row = firstRow(firstTile + tile, allRows);
-        const int rows = (int)(firstRow(firstTile + tile + 1, allRows) - row);
+        const int64_t row = block.row[tile];
+        const int rows = rowsOf(&block, tile);
         if (k == 0 && p->a.biasStride)
           for (int64_t r = 0; r < rows; r++)
             for (int v = 0; v < V; v++)
               v_store(initial + r * width + v * VL, v_set1(p->bias[(row + r) * p->a.biasStride]));
-        const real *a[GEMM_MR] = {packedA + tile * TILE_A}, *before = k ? sum : initial;
+        const real *packedRow = packedA + tile * TILE_A, *before = k ? sum : initial;
         const int64_t beforeStride = k || p->a.biasStride ? width : 0;
-        if (inPlace) rowPointers(p, row, rows, k, a);
         if (inPlace && column == firstColumn && tile + 1 < tiles)
-          prefetch = makePrefetchPlan(tileRegion(p, firstTile + tile + 1, k, K), 1, K);
+          prefetch = makePrefetchPlan(tileRegion(p, &block, tile + 1, k, K), 1, K);
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V, lines.run > 0)(
-            sum, before, beforeStride, a, (KRange){offset, 0, K}, b, unpacked ? p->b.kStride[3] : width, &lines);
+        THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V,
+                           lines.run > 0)(sum, before, beforeStride, inPlace ? pointers[tile].row : &packedRow,
+                                          (KRange){offset, 0, K}, b, unpacked ? p->b.kStride[3] : width, &lines);
       }
     }
   }
@@ -326,18 +340,17 @@ void THNN_(gemm)(const Gemm *gemm)
   /* A grid of down x across blocks, chosen so that the largest block costs least. Each block packs its own operands;
      then blocks are divided until packed a and sums are within A_BYTES and SUM_BYTES. */
   const int threads = thnn_threads(1 << 20, work);
-  const int64_t tilesOfA = A_BYTES / (TILE_A * (int64_t)sizeof(real));
   int64_t down = 1, across = 1;
   double least = INFINITY;
   for (int64_t i = 1; i <= threads && p.groups % threads != 0; i++) {
     const int64_t j = threads / i, t = ceilDivide(tiles, i), n = ceilDivide(panels, j);
-    const double cost = (double)(t * n * GEMM_MR + 4 * t + 8 * n * ceilDivide(t, tilesOfA));
+    const double cost = (double)(t * n * GEMM_MR + 4 * t + 8 * n * ceilDivide(t, TILES_OF_A));
     if (cost >= least) continue;
     least = cost;
     down = MIN(i, tiles);
     across = MIN(j, panels);
   }
-  down = MIN(ceilDivide(ceilDivide(tiles, tilesOfA), down) * down, tiles);
+  down = MIN(ceilDivide(ceilDivide(tiles, TILES_OF_A), down) * down, tiles);
   const int64_t panelsOfSums = SUM_BYTES / (ceilDivide(tiles, down) * MICROTILE_REALS * (int64_t)sizeof(real));
   across = MIN(ceilDivide(ceilDivide(panels, panelsOfSums), across) * across, panels);
   THNN_PARALLEL_FOR(i, p.groups * down * across, work) {
