@@ -49,14 +49,19 @@ class Layer:
     channels_last: str = ""  # of the tensors input, weight and gradOutput: i, w, o
     bias: bool = False
     scale: float = 1  # of gradWeight
+    depth: int = 0  # of a volume, whose kernel is 3x3x3
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        return (self.depth, self.height, self.width) if self.depth else (self.height, self.width)
 
     def tensors(self, seed: int = 0, relu: bool = False) -> tuple[Tensor, Tensor, Tensor]:
         generator = torch.Generator().manual_seed(seed)
         grown = 2 * self.padding - 2
         shapes = {
-            "i": (self.batch, self.inputs, self.height, self.width),
-            "w": (self.outputs, self.inputs // self.groups, 3, 3),
-            "o": (self.batch, self.outputs, self.height + grown, self.width + grown),
+            "i": (self.batch, self.inputs, *self.size),
+            "w": (self.outputs, self.inputs // self.groups, *[3] * len(self.size)),
+            "o": (self.batch, self.outputs, *(s + grown for s in self.size)),
         }
         result = []
         for name, shape in shapes.items():
@@ -64,16 +69,17 @@ class Layer:
             if name == "i" and relu:
                 tensor.add_(0.5).relu_()
             if name == "w":
-                tensor *= (2 / (9 * shape[1])) ** 0.5
+                tensor *= (2 / tensor[0].numel()) ** 0.5
             if name in self.channels_last:
-                tensor = tensor.contiguous(memory_format=torch.channels_last)
+                layout = torch.channels_last_3d if self.depth else torch.channels_last
+                tensor = tensor.contiguous(memory_format=layout)
             result.append(tensor)
         return result[0], result[1], result[2]
 
     def products(self, backend: Backend, input: Tensor, weight: Tensor, grad_output: Tensor) -> list[Tensor]:
         """output, gradInput, gradWeight; the last one is added to ones."""
         padding = self.padding
-        arguments = (1, 1, 1, 0, padding, padding, 1, 1, 1, self.groups)
+        arguments = (1, 1, 1, padding if self.depth else 0, padding, padding, 1, 1, 1, self.groups)
         bias = torch.arange(float(self.outputs)) if self.bias else None
         output, grad_input, grad_weight = torch.empty(0), torch.empty(0), torch.ones_like(weight)
         backend.Convolution_updateOutput(0, input, output, weight, bias, *arguments)
@@ -84,10 +90,12 @@ class Layer:
         return [output, grad_input, grad_weight]
 
     def torch_products(self, input: Tensor, weight: Tensor, grad_output: Tensor) -> list[Tensor]:
-        window = ([1, 1], [self.padding] * 2, [1, 1])
-        output = torch.nn.functional.conv2d(input, weight, None, *window, self.groups)
+        axes = len(self.size)
+        window = ([1] * axes, [self.padding] * axes, [1] * axes)
+        convolution = torch.nn.functional.conv3d if self.depth else torch.nn.functional.conv2d
+        output = convolution(input, weight, None, *window, self.groups)
         grad_input, grad_weight, _ = torch.ops.aten.convolution_backward(
-            grad_output, input, weight, None, *window, False, [0, 0], self.groups, [True, True, False]
+            grad_output, input, weight, None, *window, False, [0] * axes, self.groups, [True, True, False]
         )
         return [output, grad_input, 1 + self.scale * grad_weight]
 
@@ -105,6 +113,10 @@ LAYERS = [
     Layer(10, 16, 24, 14, 15),  # gradWeight: F(3x3,4x4)
     Layer(3, 19, 16, 30, 27, channels_last="iwo"),
     Layer(3, 20, 34, 29, 30, padding=0, channels_last="o"),
+    Layer(1, 33, 20, 15, 13, depth=9, bias=True, scale=0.5),
+    Layer(2, 17, 35, 10, 11, depth=8, padding=2, channels_last="iwo", bias=True),
+    Layer(2, 48, 64, 15, 14, depth=9, padding=0, groups=2),
+    Layer(3, 24, 32, 30, 27, depth=4, channels_last="i"),  # gradWeight: F(3x3,4x4)
 ]
 
 
@@ -166,6 +178,30 @@ def test_residue_classes_of_strided_convolutions(kernel: int, stride: int, chann
     _close(grad_input, exact[0])
 
 
+@pytest.mark.parametrize(
+    ("planes", "stride", "padding", "dilation"),
+    [(2, 1, 0, 1), (3, 2, 1, 1), (4, 1, 3, 2), (3, 3, 2, 4), (7, 1, 6, 1)],
+)
+def test_depth_of_kernels(planes: int, stride: int, padding: int, dilation: int) -> None:
+    """The planes of a kernel have any stride, padding and dilation."""
+    generator = torch.Generator().manual_seed(0)
+    volume = torch.randn(2, 20, 17, 24, 25, generator=generator)
+    weight = torch.randn(33, 20, planes, 3, 3, generator=generator)
+    window = ([stride, 1, 1], [padding, 1, 1], [dilation, 1, 1])
+    arguments = (*window[0], *window[1], *window[2], 1)
+    exact = torch.nn.functional.conv3d(volume.double(), weight.double(), None, *window)
+    grad_output = torch.randn(exact.shape, generator=generator)
+    output, grad_input, grad_weight = torch.empty(0), torch.empty(0), torch.zeros_like(weight)
+    WINOGRAD.Convolution_updateOutput(0, volume, output, weight, None, *arguments)
+    WINOGRAD.Convolution_updateGradInput(0, volume, grad_output, grad_input, weight, *arguments)
+    WINOGRAD.Convolution_accGradParameters(0, volume, grad_output, grad_weight, None, *arguments, 1)
+    by_input, by_weight, _ = torch.ops.aten.convolution_backward(
+        grad_output.double(), volume.double(), weight.double(), None, *window, False, [0] * 3, 1, [True, True, False]
+    )  # fmt: skip
+    for a, b in ((output, exact), (grad_input, by_input), (grad_weight, by_weight)):
+        _close(a, b)
+
+
 def test_volumes_with_planar_kernels_and_strided_views() -> None:
     generator = torch.Generator().manual_seed(0)
     arguments = (1, 1, 1, 0, 1, 1, 1, 1, 1, 1)
@@ -180,7 +216,8 @@ def test_volumes_with_planar_kernels_and_strided_views() -> None:
 
 # gradWeight of the first three layers sums over enough positions for F(3x3,4x4).
 ACCURACY = [Layer(3, 64, 64, 28, 28), Layer(3, 128, 128, 28, 28), Layer(11, 64, 64, 14, 14),
-            Layer(2, 256, 256, 14, 14), Layer(3, 512, 256, 7, 7), Layer(4, 64, 64, 14, 14)]  # fmt: skip
+            Layer(2, 256, 256, 14, 14), Layer(3, 512, 256, 7, 7), Layer(4, 64, 64, 14, 14),
+            Layer(2, 32, 64, 28, 28, depth=8), Layer(1, 128, 128, 14, 14, depth=4)]  # fmt: skip
 
 
 @pytest.mark.parametrize("layer", ACCURACY, ids=str)
@@ -207,12 +244,19 @@ def _bits(tensors: list[Tensor]) -> list[Tensor]:
 
 @pytest.mark.parametrize("poison", [False, True])
 @pytest.mark.parametrize(
-    "layer", [Layer(11, 64, 80, 14, 14), Layer(1, 48, 32, 15, 15), Layer(3, 32, 160, 7, 9)], ids=str
+    "layer",
+    [
+        Layer(11, 64, 80, 14, 14),
+        Layer(1, 48, 32, 15, 15),
+        Layer(3, 32, 160, 7, 9),
+        Layer(2, 24, 40, 15, 15, depth=7),
+    ],
+    ids=str,
 )
 def test_bits_do_not_depend_on_the_number_of_threads(layer: Layer, poison: bool) -> None:
     input, weight, grad_output = layer.tensors()
     if poison:
-        input[0, 20, 3, 3] = grad_output[-1, 17, 4, 2] = torch.nan
+        input[0, 20, ..., 3, 3] = grad_output[-1, 17, ..., 4, 2] = torch.nan
     results = []
     for threads in (1, 2, 5):
         torch.set_num_threads(threads)
@@ -224,14 +268,20 @@ def test_bits_do_not_depend_on_the_number_of_threads(layer: Layer, poison: bool)
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf, 3.2e38])
 @pytest.mark.parametrize(
-    "layer", [Layer(4, 48, 40, 9, 9), Layer(15, 20, 17, 14, 14, channels_last="iwo")], ids=str
+    "layer",
+    [
+        Layer(4, 48, 40, 9, 9),
+        Layer(15, 20, 17, 14, 14, channels_last="iwo"),
+        Layer(2, 24, 32, 12, 12, depth=9),
+    ],
+    ids=str,
 )
 def test_one_extreme_value_stays_in_the_windows_that_contain_it(layer: Layer, value: float) -> None:
     """Elements whose sums contain it are as in torch; no others become NaN or infinite."""
     for changed in range(3):
         unpadded = dataclasses.replace(layer, padding=0)
         tensors = unpadded.tensors()
-        tensors[changed][-1, 5, 2, 1] = value
+        tensors[changed][(-1, 5, *[1] * (len(layer.size) - 2), 2, 1)] = value
         products = unpadded.products(WINOGRAD, *tensors)
         exact = unpadded.torch_products(*(t.double() for t in tensors))
         # gradInput reads zeros around gradOutput, and zero times an infinite weight is NaN.
@@ -243,7 +293,11 @@ def test_one_extreme_value_stays_in_the_windows_that_contain_it(layer: Layer, va
             torch.testing.assert_close(a[finite], b[finite], rtol=0, atol=1e-5 * b[finite].abs().max().item())
 
 
-@pytest.mark.parametrize("layer", [Layer(2, 32, 32, 14, 14), Layer(11, 32, 32, 14, 14)], ids=str)
+@pytest.mark.parametrize(
+    "layer",
+    [Layer(2, 32, 32, 14, 14), Layer(11, 32, 32, 14, 14), Layer(1, 32, 32, 14, 14, depth=12)],
+    ids=str,
+)
 def test_differences_that_overflow_do_not_reach_the_result(layer: Layer) -> None:
     input, weight, grad_output = layer.tensors()
     huge = torch.finfo(torch.float32).max
@@ -260,14 +314,17 @@ def test_differences_that_overflow_do_not_reach_the_result(layer: Layer) -> None
 
 
 def test_the_setting_turns_the_method_off(without_winograd: Backend) -> None:
-    layer = Layer(2, 32, 32, 14, 14)
-    tensors = layer.tensors()
-    winograd, plain = layer.products(WINOGRAD, *tensors), layer.products(without_winograd, *tensors)
-    assert not any(torch.equal(a, b) for a, b in zip(winograd, plain, strict=True))
-    few = Layer(1, 32, 32, 12, 12)  # 36 Winograd tiles: the method is not used
-    tensors = few.tensors()
-    for a, b in zip(few.products(WINOGRAD, *tensors), few.products(without_winograd, *tensors), strict=True):
-        assert torch.equal(a, b)
+    for layer in (Layer(2, 32, 32, 14, 14), Layer(1, 32, 32, 14, 14, depth=6)):
+        tensors = layer.tensors()
+        winograd, plain = layer.products(WINOGRAD, *tensors), layer.products(without_winograd, *tensors)
+        assert not any(torch.equal(a, b) for a, b in zip(winograd, plain, strict=True))
+    # Too few Winograd tiles: the method is not used.
+    for few in (Layer(1, 32, 32, 12, 12), Layer(1, 32, 32, 12, 12, depth=4)):
+        tensors = few.tensors()
+        for a, b in zip(
+            few.products(WINOGRAD, *tensors), few.products(without_winograd, *tensors), strict=True
+        ):
+            assert torch.equal(a, b)
 
 
 def test_an_invalid_setting_is_refused() -> None:

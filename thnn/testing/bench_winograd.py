@@ -30,22 +30,27 @@ _ROUNDS = 7
 
 @dataclass(frozen=True)
 class Layer:
-    """A 3x3 convolution with padding 1."""
+    """A 3x3 convolution with padding 1; with a depth 3x3x3."""
 
     channels: int
     size: int
     batch: int
+    depth: int = 0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.depth, self.size, self.size) if self.depth else (self.size, self.size)
 
     def __str__(self) -> str:
-        return f"{self.channels} at {self.size}x{self.size}, batch {self.batch}"
+        return f"{self.channels} at {'x'.join(map(str, self.sizes))}, batch {self.batch}"
 
     def tensors(self, layout: str, seed: int = 0, relu: bool = False) -> list[Tensor]:
         """Input, weight and gradOutput."""
         generator = torch.Generator().manual_seed(seed)
-        image = (self.batch, self.channels, self.size, self.size)
+        image = (self.batch, self.channels, *self.sizes)
         input, gradient = (torch.randn(image, generator=generator) for _ in range(2))
-        weight = torch.randn(self.channels, self.channels, 3, 3, generator=generator)
-        weight *= (2 / (9 * self.channels)) ** 0.5
+        weight = torch.randn(self.channels, self.channels, *[3] * len(self.sizes), generator=generator)
+        weight *= (2 / weight[0].numel()) ** 0.5
         if relu:
             input.add_(0.5).relu_()
         return [in_layout(t, layout) for t in (input, weight, gradient)]
@@ -54,9 +59,10 @@ class Layer:
 LAYERS = [
     Layer(64, 56, 8), Layer(64, 56, 1), Layer(128, 28, 8), Layer(256, 14, 8), Layer(512, 7, 8), Layer(64, 32, 16),
     Layer(32, 112, 4), Layer(16, 56, 8), Layer(16, 14, 1), Layer(64, 14, 1), Layer(128, 7, 3), Layer(256, 14, 1),
-    Layer(256, 7, 3), Layer(512, 7, 4),
+    Layer(256, 7, 3), Layer(512, 7, 4), Layer(32, 28, 2, 8), Layer(64, 28, 1, 16), Layer(128, 14, 1, 8),
+    Layer(256, 14, 1, 4),
 ]  # fmt: skip
-_ACCURACY = LAYERS[:7]
+_ACCURACY = [*LAYERS[:7], *LAYERS[-4:]]
 
 
 def thnn_calls(backend: Backend, tensors: Sequence[Tensor]) -> tuple[list[Callable[[], None]], list[Tensor]]:
@@ -64,35 +70,30 @@ def thnn_calls(backend: Backend, tensors: Sequence[Tensor]) -> tuple[list[Callab
     input, weight, gradient = tensors
     results = [torch.empty_like(gradient), torch.empty_like(input), torch.zeros_like(weight)]
     output, grad_input, grad_weight = results
-    unused = torch.empty(0)
-    window = (3, 3, 1, 1, 1, 1)
+    window = (1, 1, 1, int(input.dim() == 5), 1, 1, 1, 1, 1, 1)  # stride, padding, dilation, groups
     calls = [
-        lambda: backend.SpatialConvolutionMM_updateOutput(
-            0, input, output, weight, None, unused, unused, *window
-        ),
-        lambda: backend.SpatialConvolutionMM_updateGradInput(
-            0, input, gradient, grad_input, weight, unused, unused, *window
-        ),
-        lambda: backend.SpatialConvolutionMM_accGradParameters(
-            0, input, gradient, grad_weight, None, unused, unused, *window, 1
-        ),
+        lambda: backend.Convolution_updateOutput(0, input, output, weight, None, *window),
+        lambda: backend.Convolution_updateGradInput(0, input, gradient, grad_input, weight, *window),
+        lambda: backend.Convolution_accGradParameters(0, input, gradient, grad_weight, None, *window, 1),
     ]
     return calls, results
 
 
 def torch_calls(tensors: Sequence[Tensor]) -> list[Callable[[], Tensor]]:
     input, weight, gradient = tensors
-    window = ([1, 1], [1, 1], [1, 1])
+    axes = input.dim() - 2
+    window = ([1] * axes, [1] * axes, [1] * axes)
+    convolution = torch.nn.functional.conv2d if axes == 2 else torch.nn.functional.conv3d
 
     def backward(product: int) -> Tensor:
         wanted = [product == 1, product == 2, False]
         found: list[Tensor] = torch.ops.aten.convolution_backward(
-            gradient, input, weight, None, *window, False, [0, 0], 1, wanted
+            gradient, input, weight, None, *window, False, [0] * axes, 1, wanted
         )
         return found[product - 1]
 
     return [
-        lambda: torch.nn.functional.conv2d(input, weight, None, *window),
+        lambda: convolution(input, weight, None, *window),
         lambda: backward(1),
         lambda: backward(2),
     ]

@@ -10,8 +10,7 @@
 bool THNN_(winogradSuits)(const Correlation *c)
 {
 #ifdef WINOGRAD
-  for (int d = 0; d < 2; d++)
-    if (!axisIsIdentity(c->axis + d)) return false;
+  if (!axisIsIdentity(c->axis)) return false;
   for (int d = 2; d < 4; d++)
     if (c->axis[d].kernel != 3 || c->axis[d].stride != 1 || c->axis[d].dilation != 1) return false;
   return thnn_winogradEnabled();
@@ -38,17 +37,18 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
 typedef struct Plan {
   Correlation c;
   int64_t tiles[4], block[4];
+  int64_t planes;                   /* of the kernel */
   int64_t blocks, panelParts;       /* panelParts: tasks of a block */
   int64_t panels, panelsTogether;   /* panels whose weights are transformed at a time */
   int64_t weightStride, panelReals; /* of a component and of a panel of transformed weights */
   int64_t patchReals, productReals; /* of a component, for the tiles of a block */
 } Plan;
 
+/* Reals of a component of a tile, for all planes of the kernel and all channels. */
+static int64_t patchReals(const Plan *p) { return p->planes * ceilDivide(p->c.inChannels, VL) * VL; }
+
 /* Reals that a tile takes: its components for all channels, and its products for a panel. */
-static int64_t tileReals(const Correlation *c)
-{
-  return COMPONENTS * (ceilDivide(c->inChannels, VL) * VL + GEMM_NR);
-}
+static int64_t tileReals(const Plan *p) { return COMPONENTS * (patchReals(p) + GEMM_NR); }
 
 /* Makes blocks smaller until threads share them evenly. If they would become too small, tasks divide panels too. */
 static void balance(Plan *p, int threads)
@@ -72,16 +72,16 @@ static void plan(Plan *p, int threads)
 {
   const Correlation *c = &p->c;
   const int64_t bytes = MIN(thnn_secondLevelCacheBytes() * 5 / 8, (int64_t)THNN_SCRATCH_LIMIT * 5 / 8);
-  const int64_t tileBytes = tileReals(c) * (int64_t)sizeof(real), most = (int64_t)THNN_SCRATCH_LIMIT * 15 / 16;
+  const int64_t tileBytes = tileReals(p) * (int64_t)sizeof(real), most = (int64_t)THNN_SCRATCH_LIMIT * 15 / 16;
   p->panels = ceilDivide(c->outChannels, GEMM_NR);
   winogradBlock(p->tiles, MAX(bytes / tileBytes, MIN(LEAST_TILES, most / tileBytes)), p->block);
   balance(p, threads);
   /* Components are a cache line further apart than their size, which may be a multiple of a power of two, so that they
      map to different cache sets. */
   const int64_t tiles = elementCount(p->block), microtiles = ceilDivide(tiles, GEMM_MR);
-  p->patchReals = ceilDivide(tiles, microtiles) * microtiles * ceilDivide(c->inChannels, VL) * VL + REALS_PER_LINE;
+  p->patchReals = ceilDivide(tiles, microtiles) * microtiles * patchReals(p) + REALS_PER_LINE;
   p->productReals = tiles * GEMM_NR + REALS_PER_LINE;
-  p->weightStride = c->inChannels * GEMM_NR + REALS_PER_LINE;
+  p->weightStride = p->planes * c->inChannels * GEMM_NR + REALS_PER_LINE;
   p->panelReals = COMPONENTS * p->weightStride;
   p->panelsTogether = MIN((int64_t)(THNN_SHARED_SCRATCH_LIMIT / sizeof(real)) / p->panelReals, p->panels);
 }
@@ -90,24 +90,25 @@ static void plan(Plan *p, int threads)
 static void multiply(const Plan *p, const real *patches, int64_t tiles, const real *weights, int V, real *products)
 {
   const int64_t channels = p->c.inChannels, padded = ceilDivide(channels, VL) * VL;
+  const int64_t kBlocks = ceilDivide(channels, K_BLOCK); /* of a plane of the kernel */
   const int64_t microtiles = ceilDivide(tiles, GEMM_MR), together = ceilDivide(tiles, microtiles);
   /* The next component of the weights is prefetched. */
   const int64_t lines = ceilDivide(VL * V * VL, microtiles * REALS_PER_LINE);
   for (int i = 0; i < COMPONENTS; i++, weights += p->weightStride)
-    for (int64_t k = 0; k < channels; k += K_BLOCK)
+    for (int64_t kBlock = 0; kBlock < p->planes * kBlocks; kBlock++)
       for (int64_t tile = 0; tile < tiles; tile += together) {
-        const int64_t terms = MIN(K_BLOCK, channels - k);
-        const real *b = weights + k * V * VL;
-        const WinogradProduct product = {.c = products + i * p->productReals + tile * VL,
-                                         .a = patches + i * p->patchReals + tile * padded + k * together,
-                                         .b = b,
-                                         .next = b + p->weightStride +
-                                                 tile / together * ceilDivide(terms, VL) * lines * REALS_PER_LINE,
-                                         .cStride = tiles * VL,
-                                         .aStride = together * VL,
-                                         .terms = terms,
-                                         .lines = lines,
-                                         .accumulate = k > 0};
+        const int64_t plane = kBlock / kBlocks, k = kBlock % kBlocks * K_BLOCK, terms = MIN(K_BLOCK, channels - k);
+        const real *b = weights + (plane * channels + k) * V * VL;
+        const WinogradProduct product = {
+            .c = products + i * p->productReals + tile * VL,
+            .a = patches + i * p->patchReals + tile * p->planes * padded + (plane * padded + k) * together,
+            .b = b,
+            .next = b + p->weightStride + tile / together * ceilDivide(terms, VL) * lines * REALS_PER_LINE,
+            .cStride = tiles * VL,
+            .aStride = together * VL,
+            .terms = terms,
+            .lines = lines,
+            .accumulate = kBlock > 0};
         THNN_(winogradKernel)((int)MIN(together, tiles - tile), V)(&product);
       }
 }
@@ -198,9 +199,9 @@ static Correlation imageOf(const Correlation *all, int64_t image)
   for (int d = 1; d >= 0; d--) {
     const int64_t at = image % c.axis[d].targetSize;
     image /= c.axis[d].targetSize;
-    c.source += at * c.axis[d].sourceStride;
     c.target += at * c.axis[d].targetStride;
-    c.axis[d].sourceSize = c.axis[d].targetSize = 1;
+    c.axis[d].offset += at * c.axis[d].stride;
+    c.axis[d].targetSize = 1;
   }
   return c;
 }
@@ -234,9 +235,11 @@ static void computeGroup(const Plan *p, real *weights, int64_t work)
   for (int64_t first = 0; first < p->panels; first += p->panelsTogether) {
     const int64_t panels = MIN(p->panelsTogether, p->panels - first), chunk = 32,
                   chunks = ceilDivide(c->inChannels, chunk);
-    THNN_PARALLEL_FOR(i, panels * chunks, c->inChannels * panels * GEMM_NR * COMPONENTS) {
-      const int64_t panel = i / chunks, begin = i % chunks * chunk, end = MIN(begin + chunk, c->inChannels);
-      THNN_(winogradWeights)(c, first + panel, begin, end, p->weightStride, weights + panel * p->panelReals);
+    THNN_PARALLEL_FOR(i, panels * p->planes * chunks, p->planes * c->inChannels * panels * GEMM_NR * COMPONENTS) {
+      const int64_t panel = i / (p->planes * chunks), plane = i / chunks % p->planes, begin = i % chunks * chunk,
+                    end = MIN(begin + chunk, c->inChannels);
+      THNN_(winogradWeights)(c, first + panel, plane, begin, end, p->weightStride,
+                             weights + panel * p->panelReals);
     }
     const int64_t parts = MIN(p->panelParts, panels);
     THNN_PARALLEL_FOR(i, p->blocks * parts, work) {
@@ -249,12 +252,10 @@ static void computeGroup(const Plan *p, real *weights, int64_t work)
 
 bool THNN_(winogradCorrelate)(const Correlation *c)
 {
-  if (!THNN_(winogradSuits)(c)) return false;
-  Plan p = {.c = *c};
+  if (!THNN_(winogradSuits)(c) || !winogradPays(c)) return false;
+  Plan p = {.c = *c, .planes = c->axis[1].kernel};
   winogradTiles(c, 2, p.tiles);
-  const int64_t tiles = elementCount(p.tiles);
-  if (!winogradPays(tiles, c->inChannels, c->outChannels)) return false;
-  const int64_t work = tiles * c->inChannels * c->outChannels;
+  const int64_t work = elementCount(p.tiles) * p.planes * c->inChannels * c->outChannels;
   plan(&p, thnn_threads(1 << 20, work));
   real *weights = thnn_sharedScratch(sizeof(real) * (size_t)(p.panelsTogether * p.panelReals));
   if (weights == NULL) return false;

@@ -5,7 +5,8 @@
 #include "convolution/winograd_kernels.h"
 
 /* Winograd's method for 3x3 kernels of stride 1 (Winograd 1980; Lavin and Gray 2016): 2x2 positions, a Winograd tile,
-   take 16 products per pair of channels instead of 36.
+   take 16 products per pair of channels instead of 36. Kernels may have a depth, too: the planes that a position reads
+   are further channels.
 
    The 4x4 source coordinates that a Winograd tile reads, its patch, and the filters are transformed to 16 components
    each. A component of all tiles and channels is a matrix, and so is a component of all filters; their product is
@@ -14,19 +15,36 @@
 /* Components of the patches of Winograd tiles of m x m positions. */
 static inline int64_t winogradComponents(int m) { return (m + 2) * (m + 2); }
 
-/* True if Winograd's method is faster than the implicit GEMM. Decides by sizes alone; docs/convolution.md has the
-   measurement. */
-static inline bool winogradPays(int64_t tiles, int64_t inChannels, int64_t outChannels)
-{
-  return tiles >= 48 && inChannels >= 16 && inChannels <= 1024 && outChannels >= 16;
-}
-
 /* --- images and Winograd tiles --------------------------------------------------------------------------------- */
 
-/* Winograd tiles of a correlation: two axes of images, rows and columns of tiles. */
+/* Winograd tiles of a correlation: two axes of images (the second may be the depth), rows and columns of tiles. */
 static inline void winogradTiles(const Correlation *c, int m, int64_t *tiles)
 {
   for (int d = 0; d < 4; d++) tiles[d] = d < 2 ? c->axis[d].targetSize : ceilDivide(c->axis[d].targetSize, m);
+}
+
+/* The target planes first .. end - 1 for which plane t of the kernel reads a plane of the source. */
+static inline void winogradPlanes(const CorrelationAxis *depth, int64_t t, int64_t *first, int64_t *end)
+{
+  const int64_t at = depth->offset + t * depth->dilation;
+  *first = at < 0 ? ceilDivide(-at, depth->stride) : 0;
+  *end = MAX(MIN(floorDivide(depth->sourceSize - 1 - at, depth->stride) + 1, depth->targetSize), *first);
+}
+
+/* True if Winograd's method is faster than the implicit GEMM, which leaves out planes of padding. Decides by sizes alone;
+   docs/convolution.md has the measurement. */
+static inline bool winogradPays(const Correlation *c)
+{
+  int64_t tiles[4], pairs = 0, first, end; /* pairs: of a tile and a plane of the kernel */
+  winogradTiles(c, 2, tiles);
+  const int64_t planes = c->axis[1].kernel;
+  if (c->inChannels < 16 || c->inChannels > 1024 / planes || c->outChannels < 16) return false;
+  if (planes > 1 && c->inChannels * c->outChannels < 512) return false;
+  for (int64_t t = 0; t < planes; t++) {
+    winogradPlanes(c->axis + 1, t, &first, &end);
+    pairs += tiles[0] * (end - first) * tiles[2] * tiles[3];
+  }
+  return pairs >= 48 * planes * planes;
 }
 
 /* Sets `block` to as many tiles as possible, at most `most`: whole rows of tiles, whole images. */
@@ -40,12 +58,12 @@ static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *bl
   }
 }
 
-/* True if Winograd's method is compiled and enabled, the kernel is 3x3 with stride and dilation 1, and the other axes are
-   images. */
+/* True if Winograd's method is compiled and enabled, and the kernel is 3x3 with stride and dilation 1, of any depth. */
 bool THNN_(winogradSuits)(const Correlation *c);
 
-/* The components of the patches of a block of tiles, [component][micro-tile][block of VL channels][tile of the
-   micro-tile][channel of the block]: a micro-tile has `together` tiles, and a component takes componentStride reals. */
+/* The components of the patches of a block of tiles, [component][micro-tile][plane of the kernel][block of VL
+   channels][tile of the micro-tile][channel of the block]: a micro-tile has `together` tiles, and a component takes
+   componentStride reals. */
 typedef struct WinogradPatches {
   real *data;
   int64_t componentStride, together;
@@ -68,9 +86,9 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
 /* Output or gradInput. Returns false, without a result, if the implicit GEMM is to compute it. */
 bool THNN_(winogradCorrelate)(const Correlation *c);
 
-/* Transforms the filters of panel number `panel`, channels `begin` .. `end - 1`, to [component][channel][lane];
-   componentStride reals hold a component. */
-void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t begin, int64_t end,
+/* Transforms plane number `plane` of the filters of panel number `panel`, channels `begin` .. `end - 1`, to
+   [component][plane][channel][lane]; componentStride reals hold a component. */
+void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t plane, int64_t begin, int64_t end,
                             int64_t componentStride, real *to);
 
 /* gradWeight += scale * the gradient of weight. Returns false, without a result, if the implicit GEMM is to compute

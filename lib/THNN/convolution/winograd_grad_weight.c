@@ -293,19 +293,32 @@ static void computeTask(const Plan *p, int64_t index, real scale)
   storeTask(p, &t, scale);
 }
 
-bool THNN_(winogradGradWeight)(const Correlation *c, real scale)
+/* gradWeight of plane t of the kernel, from the target planes for which it reads a plane of the source. */
+static void computePlane(const Correlation *c, int64_t t, real scale)
 {
-  if (!THNN_(winogradSuits)(c)) return false;
   Plan p = {.c = *c};
-  winogradTiles(c, 2, p.tiles);
-  const int64_t tiles = elementCount(p.tiles);
-  if (!winogradPays(tiles, c->inChannels, c->outChannels)) return false;
+  CorrelationAxis *depth = p.c.axis + 1;
+  int64_t first, end;
+  winogradPlanes(depth, t, &first, &end);
+  if (end == first) return;
+  p.c.weight += t * depth->weightStride;
+  p.c.target += first * depth->targetStride;
+  depth->offset += t * depth->dilation + first * depth->stride;
+  depth->targetSize = end - first;
+  depth->kernel = depth->dilation = 1;
   const int64_t positions =
-      c->axis[0].targetSize * c->axis[1].targetSize * c->axis[2].targetSize * c->axis[3].targetSize;
+      p.c.axis[0].targetSize * p.c.axis[1].targetSize * p.c.axis[2].targetSize * p.c.axis[3].targetSize;
   p.m = positions >= POSITIONS_OF_4X4 ? 4 : 2;
-  const int64_t work = tiles * c->inChannels * c->outChannels * c->groups;
+  winogradTiles(&p.c, 2, p.tiles);
+  const int64_t work = elementCount(p.tiles) * c->inChannels * c->outChannels * c->groups;
   plan(&p, thnn_threads(1 << 20, work));
   THNN_PARALLEL_FOR(i, c->groups * p.outTasks * p.inTasks, work) computeTask(&p, i, scale);
+}
+
+bool THNN_(winogradGradWeight)(const Correlation *c, real scale)
+{
+  if (!THNN_(winogradSuits)(c) || !winogradPays(c)) return false;
+  for (int64_t t = 0; t < c->axis[1].kernel; t++) computePlane(c, t, scale);
   return true;
 }
 #endif

@@ -73,26 +73,30 @@ static inline __attribute__((always_inline)) Cursor transformRow(const int m, re
 void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, const real *source, int64_t channels,
                             const WinogradPatches *patches, real *strip)
 {
-  const CorrelationAxis *height = c->axis + 2, *width = c->axis + 3;
+  const CorrelationAxis *depth = c->axis + 1, *height = c->axis + 2, *width = c->axis + 3;
   const int64_t firstY = height->offset + m * block->start[2], firstX = width->offset + m * block->start[3],
                 pixels = m * block->size[3] + 2;
   const int64_t microtileReals = patches->together * VL, channelBlocks = ceilDivide(channels, VL);
-  for (int64_t k = 0; k < channelBlocks; k++) {
-    const int64_t lanes = MIN(VL, channels - k * VL);
-    Cursor cursor = {.to = patches->data + k * microtileReals,
+  for (int64_t channelBlock = 0; channelBlock < depth->kernel * channelBlocks; channelBlock++) {
+    const int64_t t = channelBlock / channelBlocks, k = channelBlock % channelBlocks,
+                  lanes = MIN(VL, channels - k * VL);
+    Cursor cursor = {.to = patches->data + channelBlock * microtileReals,
                      .together = patches->together,
-                     .nextMicrotile = (channelBlocks - 1) * microtileReals};
+                     .nextMicrotile = (depth->kernel * channelBlocks - 1) * microtileReals};
     int64_t image[2] = {0};
     for (int64_t i = block->size[0] * block->size[1]; i > 0; i--, nextIndex(image, block->size, 2)) {
-      const real *plane = source + k * VL * c->sourceChannelStride;
-      for (int d = 0; d < 2; d++) plane += (block->start[d] + image[d]) * c->axis[d].sourceStride;
+      const int64_t z = depth->offset + (block->start[1] + image[1]) * depth->stride + t * depth->dilation;
+      const bool planeInside = z >= 0 && z < depth->sourceSize;
+      const real *plane = source + k * VL * c->sourceChannelStride +
+                          (block->start[0] + image[0]) * c->axis[0].sourceStride +
+                          (planeInside ? z * depth->sourceStride : 0);
       for (int64_t tile = 0; tile < block->size[2]; tile++) {
         real *row[6]; /* the strip is a ring of m + 2 rows, of which m are new per row of tiles */
         for (int64_t y = 0; y < m + 2; y++) {
           const int64_t sourceY = firstY + m * tile + y;
           row[y] = strip + (m * tile + y) % (m + 2) * pixels * VL;
           if (tile > 0 && y < 2) continue;
-          const bool inside = sourceY >= 0 && sourceY < height->sourceSize;
+          const bool inside = planeInside && sourceY >= 0 && sourceY < height->sourceSize;
           const real *from = plane + (inside ? sourceY * height->sourceStride : 0);
           THNN_(winogradRow)(from, width->sourceStride, c->sourceChannelStride, inside ? width->sourceSize : 0,
                              firstX, pixels, lanes, row[y]);

@@ -7,18 +7,19 @@
 /* Channels whose filters are packed before they are transformed. */
 #define PACKED_CHANNELS 16
 
-void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t begin, int64_t end,
+void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t plane, int64_t begin, int64_t end,
                             int64_t componentStride, real *to)
 {
   const Tile kernel = {.size = {1, 1, 3, 3}};
   const int64_t outChannel = panel * GEMM_NR, lanes = MIN(GEMM_NR, c->outChannels - outChannel);
   const int V = lanes > VL ? 2 : 1;
+  const real *weight = c->weight + plane * c->axis[1].weightStride + outChannel * c->weightOutStride;
+  to += plane * c->inChannels * V * VL;
   real packed[PACKED_CHANNELS * 9 * GEMM_NR];
   if (lanes < V * VL) memset(packed, 0, sizeof packed);
   for (int64_t k = begin; k < end; k += PACKED_CHANNELS) {
     const int64_t channels = MIN(PACKED_CHANNELS, end - k);
-    THNN_(packKBlock)(c, c->weight + outChannel * c->weightOutStride + k * c->weightInStride, lanes, V * VL,
-                      channels, &kernel, 1, packed);
+    THNN_(packKBlock)(c, weight + k * c->weightInStride, lanes, V * VL, channels, &kernel, 1, packed);
     for (int64_t i = 0; i < channels * V; i++) {
       const real *filter = packed + i / V * 9 * V * VL + i % V * VL;
       real *component = to + (k * V + i) * VL;
