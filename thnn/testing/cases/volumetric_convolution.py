@@ -173,7 +173,7 @@ VOLUMETRIC_CONVOLUTION_MM = Case(
             "VolumetricConvolutionMM 3x3x3 32-64 at 8x28x28, batch 2",
             _sample("row", (2, 32, 8, 28, 28), 64, (3, 3, 3), (1, 1, 1), (1, 1, 1)),
             ratio=1.2,
-            best_ratio=1.1,
+            best=1.1,
             flops=flops(2 * 32 * 64 * 27 * 8 * 28 * 28),
         ),
     ),
