@@ -174,6 +174,14 @@ def test_a_prototype_that_differs_from_the_header(tmp_path: Path) -> None:
     )
 
 
+def test_a_prototype_with_another_type_of_tensor(tmp_path: Path) -> None:
+    header = files(tmp_path, KERNELS.replace("THTensor *output)\n", "THIndexTensor *output)\n"))
+    assert compile_error(header) == (
+        f"{header.with_suffix('.cu')}:3: THNN_(Square_updateOutput) has 'THIndexTensor *output', but 'output' is"
+        f" declared at {header}:5:5 as 'THTensor*'"
+    )
+
+
 def test_a_missing_kernel(tmp_path: Path) -> None:
     header = files(tmp_path, KERNELS.replace("THNN_(Square_updateGradInput)", "THNN_(Square_updateGrad)"))
     assert compile_error(header) == (

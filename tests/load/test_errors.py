@@ -99,6 +99,39 @@ void THNN_(Cube_updateOutput)(THNNState *state, THTensor *input, THTensor *outpu
     assert f"{header}:2:" in text
 
 
+ROWS_HEADER = """\
+TH_API void THNN_(Rows_count)(
+    THNNState *state,
+    THTensor *input,
+    THIndexTensor *indices);  // [OUT]
+"""
+ROWS_KERNEL = """\
+/* THNN_(Rows_count)(THNNState *state, THIndexTensor *input, THIndexTensor *indices) { } */
+void THNN_(Rows_count)(
+    THNNState *state, THTensor *input,
+    THTensor *indices)
+{
+}
+"""
+
+
+def test_prototype_with_another_type_of_tensor(write: Write) -> None:
+    """All tensors are one type of C, so the compiler accepts the kernel."""
+    header = write(ROWS_HEADER, ROWS_KERNEL, "Rows")
+    kernel = header.with_suffix(".c")
+    declared = f"'indices' is declared at {header}:4:5 as 'THIndexTensor*'"
+    message = f"THNN_(Rows_count) has 'THTensor *indices', but {declared}"
+    assert raises(thnn.CompileError, header) == f"{kernel}:2: {message}"
+    (included := header.with_name("rows.inc")).write_text(ROWS_KERNEL)
+    kernel.write_text('#include "rows.inc"\n')
+    assert raises(thnn.CompileError, header) == f"{included}:2: {message}"
+
+
+def test_prototypes_in_branches(write: Write) -> None:
+    right = ROWS_KERNEL.replace("THTensor *indices)\n{", "THIndexTensor *indices)\n{")
+    assert thnn.load(write(ROWS_HEADER, f"#if 0\n{ROWS_KERNEL}#else\n{right}#endif\n", "Rows")).functions
+
+
 def test_missing_kernel(write: Write) -> None:
     header = write(
         kernel=KERNEL.replace("POINTWISE(", "POINTWISE_OUTPUT(")

@@ -26,6 +26,7 @@ from thnn._binding.library import Library
 from thnn._emit.c import emit_functions
 from thnn._header import Function, digest, group_modules
 from thnn._load.cache import TEMPORARY, cache_folder, make_cache_folder, mark_used, trim
+from thnn._load.prototypes import check_tensor_types
 from thnn._load.recipe import (
     KEEPS_ROUNDING,
     SYSTEM,
@@ -239,6 +240,7 @@ def compile_into(
 
     known = (*recipe.files, *installed_headers())
     included = included_files(work, known, (*SYSTEM, f"{_precompiled_header(recipe).parent}/"))
+    check_tensor_types(functions, (*recipe.sources, *included))
     sources, output = work / "sources.c", work / "library.so"
     sources.write_text(_SOURCES.format(_digest_of_sources(recipe, included)), encoding="utf-8")
     # The path of libTHNN.so is not recorded: libTHNN.so is opened first, and a package may be used on another machine.

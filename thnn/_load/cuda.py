@@ -24,6 +24,7 @@ from thnn._binding.library import Library
 from thnn._header import Function, group_modules
 from thnn._load.compiling import build, readable, run_compiler, run_compilers, write_declarations
 from thnn._load.nvcc import find_nvcc
+from thnn._load.prototypes import check_tensor_types
 from thnn._load.recipe import (
     SYSTEM,
     CompileError,
@@ -253,6 +254,7 @@ def compile_cuda(
     # /usr/local/bin.
     folders = [*SYSTEM, "/usr/local/cuda", *(f"{toolkit}/{name}/" for name in ("targets", "include"))]
     included = included_files(work, (*recipe.files, *_headers()), folders)
+    check_tensor_types(functions, (*recipe.kernels, *included))
     output = work / "library.so"
     options = ["-Bsymbolic", *([] if recipe.sanitize else ["--no-undefined"])]
     link = [*recipe.compiler.command, *recipe.flags(), "-shared", *map(str, objects), str(work / "table.o")]

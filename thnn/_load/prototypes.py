@@ -1,0 +1,48 @@
+"""The types of tensors in the definitions of kernels, which no compiler compares: they are one type of C."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from thnn._header import Function
+from thnn._load.recipe import CompileError
+
+_COMMENT_OR_STRING = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*\"""", re.DOTALL)
+_DEFINITION = re.compile(r"\bTHNN_\(\s*(\w+)\s*\)\s*\(([^(){};]*)\)\s*\{", re.ASCII)
+_TENSOR = re.compile(r"\bTH(?:Accreal|Index|Integer)?Tensor\b", re.ASCII)
+
+
+def check_tensor_types(functions: Iterable[Function], files: Iterable[Path]) -> None:
+    """Raises CompileError for kernels whose tensors have other types than in the header.
+
+    Several definitions of a function are for different branches of #if, which are not evaluated here: one definition
+    that agrees with the header is enough.
+    """
+    declared = {f.name: f for f in functions}
+    found: dict[str, list[str]] = {}
+    for path in files:
+        code = _COMMENT_OR_STRING.sub(_blank, path.read_text(encoding="utf-8", errors="replace"))
+        for match in _DEFINITION.finditer(code):
+            if (function := declared.get(match[1])) is not None:
+                place = f"{path}:{1 + code.count(chr(10), 0, match.start())}"
+                found.setdefault(function.name, []).append(_difference(function, match[2].split(","), place))
+    if differences := [messages[0] for messages in found.values() if all(messages)]:
+        raise CompileError("\n".join(differences))
+
+
+def _difference(function: Function, arguments: Sequence[str], place: str) -> str:
+    """The message for the first tensor of another type, '' if there is none."""
+    for declared, argument in zip(function.arguments, arguments):
+        spelled = _TENSOR.search(argument)
+        if spelled is not None and f"{spelled[0]}*" != declared.type:
+            return (
+                f"{place}: THNN_({function.name}) has {' '.join(argument.split())!r}, but {declared.name!r} is declared"
+                f" at {declared.location} as {declared.type!r}"
+            )
+    return ""
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0])
