@@ -145,6 +145,16 @@ def test_tags_belong_to_one_argument(text: str, expected: dict[str, str]) -> Non
     assert flags(parse_one(text)) == expected
 
 
+def test_prose_in_brackets() -> None:
+    prose = (
+        "[0, 1] [N, C] [a = 1] [OUT, IN, H, W] [input, target] [default] [default behaviour] [default: mean]"
+        " [size: N] [size of input] [out: N] [like this one] [1, inf] [x=0] [(N), (C)] [=] [,]"
+    )
+    (a,) = parse_one(f"void f(int a); // {prose}").arguments
+    assert a.doc == prose
+    assert (a.default, a.size, a.is_optional) == (None, None, False)
+
+
 @pytest.mark.parametrize(
     ("comments", "doc"),
     [
@@ -270,7 +280,7 @@ def test_backward_has_the_roles_of_the_forward() -> None:
         ("accreal a); // [DEFAULT 1e-5]", 1e-5),
         ("double a); // [DEFAULT 1]", 1.0),
         ("real a); // [DEFAULT inf]", float("inf")),
-        ("int a); // [default 1]", None),
+        ("int a); // [default value]", None),
     ],
 )
 def test_default(declaration: str, expected: object) -> None:

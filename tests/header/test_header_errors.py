@@ -114,6 +114,27 @@ ERRORS = {
         "void f(THTensor *input, // and\nTHTensor *output); // |[OUTPUT]",
         "unknown tag [OUTPUT]; did you mean OUT?",
     ),
+    "default in lower case": (
+        "void f(int a, // and |[default 1]\n int b);",
+        "unknown tag [default 1]; did you mean [DEFAULT 1]?",
+    ),
+    "default with an equals sign": ("void f(int a); // |[DEFAULT=1]", "did you mean [DEFAULT 1]?"),
+    "default with spaces around it": ("void f(bool a); // |[Default = true]", "did you mean [DEFAULT true]?"),
+    "default in parentheses": ("void f(accreal a); // |[DEFAULT(1e-5)]", "did you mean [DEFAULT 1e-5]?"),
+    "default with a colon": ("void f(int a); // |[default: -100]", "did you mean [DEFAULT -100]?"),
+    "size in lower case": ("void f(int a); // |[size input -1]", "did you mean [SIZE input -1]?"),
+    "like with an equals sign": (
+        "void f(THTensor *input,\nTHTensor *output); // |[LIKE=input]",
+        "did you mean [LIKE input]?",
+    ),
+    "two tags in a pair of brackets": (
+        "void f(THTensor *input,\nTHTensor *output); // |[OUT, LIKE input]",
+        "did you mean [OUT] [LIKE input]?",
+    ),
+    "tag of a function in lower case": (
+        "// [derivative linear]\nvoid |A_updateOutput(THTensor *input, THTensor *output);",
+        "unknown tag [derivative linear]; did you mean [DERIVATIVE linear]?",
+    ),
     "unknown tag": ("void f(THTensor *input); // and |[OPTOINAL]", "unknown tag [OPTOINAL]"),
     "tag without an argument": ("void f /* |[OPTIONAL] */ (int a);", "belongs to no argument"),
     "tag at the end": ("void f(int a\n  // |[OPTIONAL]\n);", "belongs to no argument"),

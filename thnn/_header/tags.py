@@ -23,6 +23,9 @@ _DERIVATIVE = re.compile(r"\s*\[DERIVATIVE\b(?P<kind>[^\]\n]*)\]")
 DERIVATIVES = ("linear", "bilinear", "constant", "none")
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf", re.ASCII)
+_VALUE = re.compile(rf"{_NUMBER.pattern}|true|false", re.ASCII)
+# Between the words of tags that are none, such as [DEFAULT=1].
+_SEPARATORS = re.compile(r"[=:,()]")
 _BITS = {"int": 31, "int64_t": 63, "long": 63, "THIndex_t": 63}
 
 
@@ -97,6 +100,11 @@ def derivative(lexed: Lexed, declaration: Declaration, doc: str) -> tuple[str, s
                 and difflib.get_close_matches(words[0], ["DERIVATIVE"], 1, 0.75)
             ):
                 lexed.fail(declaration.name, f"unknown tag [{' '.join(words)}]; did you mean DERIVATIVE?")
+            if len(words) == 2 and words[0].upper() == "DERIVATIVE" and words[1] in DERIVATIVES:
+                lexed.fail(
+                    declaration.name,
+                    f"unknown tag [{' '.join(words)}]; did you mean [DERIVATIVE {words[1]}]?",
+                )
         return "", doc
     kind = match["kind"].strip()
     if kind not in DERIVATIVES:
@@ -249,6 +257,8 @@ def _tags(source: Source, comment: Comment) -> Iterator[Tag]:
         name, count = words[0].upper(), len(words) - 1
         if _is_tag(words):
             yield Tag(name, tuple(words[1:]), start)
+        elif meant := _meant(match[1]):
+            source.fail(start, f"unknown tag {match[0]}; did you mean {meant}?")
         elif words[0] in roles.TAGS and roles.TAGS[name]:
             source.fail(start, f"expected [{name} {roles.TAGS[name]}]")
         elif _TAG_LIKE.fullmatch(words[0]):
@@ -265,6 +275,19 @@ def _is_tag(words: list[str]) -> bool:
     # Lower case reads as prose where operands follow, except for [like x] of old headers.
     is_spelled = words[0] == name or not operands or name == "LIKE"
     return operands is not None and is_spelled and len(words) - 1 == len(operands.split())
+
+
+def _meant(text: str) -> str:
+    """The tags that brackets with this text seem to mean: [default 1], [DEFAULT=1], [OUT, OPTIONAL]; '' for prose."""
+    name, *operands = _SEPARATORS.sub(" ", text).split() or [""]
+    if _is_tag([name.upper(), *operands]):
+        has_value = bool(operands) and _VALUE.fullmatch(operands[-1]) is not None
+        if name.isupper() or name.upper() == "LIKE" or has_value:
+            return f"[{' '.join([name.upper(), *operands])}]"
+    parts = [part.split() for part in text.split(",")]
+    if all(words and words[0].isupper() and _is_tag(words) for words in parts):
+        return " ".join(f"[{' '.join(words)}]" for words in parts)
+    return ""
 
 
 def _prose(match: re.Match[str]) -> str:
