@@ -145,6 +145,20 @@ def test_tags_belong_to_one_argument(text: str, expected: dict[str, str]) -> Non
     assert flags(parse_one(text)) == expected
 
 
+def test_names_that_are_no_misspelt_phases() -> None:
+    for name in (
+        "A_updateOutput2",
+        "A_accUpdateGradParameters",
+        "A_updateParameters",
+        "A_renorm",
+        "A_updateGrad",
+    ):
+        assert parse_one(f"void {name}(THTensor *input, THTensor *output /*[OUT]*/);").name == name
+    # The module has a forward already.
+    text = "(THTensor *input, THTensor *output /*[OUT]*/);"
+    assert len(parse_header_text(f"void A_updateOutput{text} void A_updateOutputs{text}")) == 2
+
+
 def test_prose_in_brackets() -> None:
     prose = (
         "[0, 1] [N, C] [a = 1] [OUT, IN, H, W] [input, target] [default] [default behaviour] [default: mean]"

@@ -102,6 +102,19 @@ ERRORS = {
         "declared twice with different arguments, first at h:1:6",
     ),
     "declared twice with other tags": ("void f(int a);\nvoid |f(int a /*[OPTIONAL]*/);", "declared twice"),
+    "misspelt forward": (
+        "void |A_updateOuput(THTensor *input, THTensor *output);",
+        "A_updateOuput is neither forward nor backward; did you mean A_updateOutput?",
+    ),
+    "misspelt backward": (
+        "void A_updateOutput(THTensor *input, THTensor *output);\n"
+        "void |A_updateGradinput(THTensor *gradOutput, THTensor *gradInput);",
+        "did you mean A_updateGradInput?",
+    ),
+    "backward in upper case": (
+        "void THNN_(|A_Backward)(THTensor *input, THTensor *output /*[OUT]*/);",
+        "did you mean A_backward?",
+    ),
     "misspelt tag of a function": (
         "// [DERIVATIV linear]\nvoid |A_updateOutput(THTensor *input, THTensor *output);",
         "unknown tag [DERIVATIV linear]; did you mean DERIVATIVE?",

@@ -104,6 +104,12 @@ def _build_functions(lexed: Lexed, declarations: list[Declaration]) -> list[Func
         for phase, declaration in phases.items():
             if declaration is forward:
                 continue
+            if phase not in BACKWARD_PHASES and (meant := roles.misspelt_phase(phase, phases.keys())):
+                name = declaration.function
+                lexed.fail(
+                    declaration.name,
+                    f"{name} is neither forward nor backward; did you mean {module}_{meant}?",
+                )
             own_roles = _roles(lexed, declaration, forward_roles, frozenset())
             if forward is not None and phase in BACKWARD_PHASES:
                 _check_backward(lexed, declaration, own_roles, forward, forward_roles)

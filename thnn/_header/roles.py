@@ -5,6 +5,7 @@ The tables and the function that applies them (`decide`) work on names alone, wi
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
@@ -148,6 +149,15 @@ def split_name(function: str) -> tuple[str, str]:
     """Module and phase of a function: its name split at the last '_'; the phase is '' where there is none."""
     head, _, tail = function.rpartition("_")
     return (head, tail) if head and tail else (function, "")
+
+
+def misspelt_phase(phase: str, others: Set[str]) -> str | None:
+    """The phase of a forward or backward that is spelled nearly as `phase` and that the module lacks; None if there is
+    none. `others` are the phases of the module; a phase with a number, such as backward2, is meant as it is."""
+    missing = {known.lower(): known for known in ("updateOutput", *BACKWARD_PHASES) if known not in others}
+    # accUpdateGradParameters, a phase of 2017, is as near to accGradParameters as 0.85.
+    near = difflib.get_close_matches(phase.lower(), missing, 1, 0.87) if phase.isalpha() else []
+    return missing[near[0]] if near else None
 
 
 def gradient_of(name: str) -> str | None:
