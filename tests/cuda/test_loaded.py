@@ -200,6 +200,15 @@ def test_a_module_without_a_kernel(tmp_path: Path) -> None:
         own.ThirdFunction.apply(torch.tensor([3.0]))
 
 
+def test_fast_math_in_the_command_of_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "g++ -ffast-math")
+    own = thnn.load(files(tmp_path))
+    assert own.SquareFunction.apply(torch.tensor([3.0])).item() == 9
+    assert (
+        torch.tensor(5e-324, dtype=torch.float64).mul(1).item() > 0
+    )  # the library did not change the process
+
+
 def test_flags_of_nvcc(tmp_path: Path) -> None:
     header = files(tmp_path, KERNELS.replace("x * x)", "x * FACTOR)"))
     own = thnn.load(header, extra_cuda_cflags=["--use_fast_math", "-DFACTOR=5"])

@@ -69,9 +69,6 @@ _AFTER_HEADER = "#undef TH_GENERIC_FILE\n#undef TH_API\n"
 # Read by `digest_of_sources`.
 _SOURCES = '__attribute__((visibility("default"))) const char *const thnn_sources = "{}";\n'
 
-# With these, gcc links code that makes the whole process flush subnormal numbers to 0 when the library is opened.
-_FLUSHING = frozenset({"-ffast-math", "-Ofast", "-funsafe-math-optimizations"})
-
 # The suffix that the table of functions expects where the library has one variant of each kernel.
 _ARCH = "default"
 _SYMBOL = re.compile(rf"THNN_(?:Float|Double)(\w+?)_{_ARCH}\b|THCUNN_(?:Float|Double|Half|BFloat16)(\w+)")
@@ -244,13 +241,8 @@ def compile_into(
     sources, output = work / "sources.c", work / "library.so"
     sources.write_text(_SOURCES.format(_digest_of_sources(recipe, included)), encoding="utf-8")
     # The path of libTHNN.so is not recorded: libTHNN.so is opened first, and a package may be used on another machine.
-    link = [
-        *(flag for flag in compiler if flag not in _FLUSHING),
-        "-shared",
-        str(sources),
-        *map(str, objects),
-        str(library_path()),
-    ]
+    link = [*recipe.compiler.link_command, *recipe.flags(), "-shared", str(sources)]
+    link += [*map(str, objects), str(library_path())]
     # Calls within the library must not reach functions of the same names in another library. The sanitizer's
     # functions are defined by the process.
     link += ["-Wl,-Bsymbolic", *([] if recipe.sanitize else ["-Wl,--no-undefined"]), "-lm", *recipe.ldflags]

@@ -257,7 +257,13 @@ def compile_cuda(
     check_tensor_types(functions, (*recipe.kernels, *included))
     output = work / "library.so"
     options = ["-Bsymbolic", *([] if recipe.sanitize else ["--no-undefined"])]
-    link = [*recipe.compiler.command, *recipe.flags(), "-shared", *map(str, objects), str(work / "table.o")]
+    link = [
+        *recipe.compiler.link_command,
+        *recipe.flags(),
+        "-shared",
+        *map(str, objects),
+        str(work / "table.o"),
+    ]
     if recipe.architectures:
         # NVIDIA's Python packages have the folder lib, where nvcc looks for lib64.
         link += [f"-Xlinker={','.join(options)}", f"-L{toolkit}/lib"]

@@ -55,13 +55,21 @@ def library_path() -> Path:
     return _PACKAGE / "libTHNN.so"
 
 
+# With these, gcc links code that makes the whole process flush subnormal numbers to 0 when the library is opened.
+_FLUSHING = frozenset({"-ffast-math", "-Ofast", "-funsafe-math-optimizations"})
+
+
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler: the command, and whether it is clang."""
+    """A compiler of C, C++ or CUDA: the command, and whether it is clang."""
 
     command: tuple[str, ...]
     path: Path
     is_clang: bool
+
+    @property
+    def link_command(self) -> tuple[str, ...]:
+        return tuple(word for word in self.command if word not in _FLUSHING)
 
 
 def first_compiler(commands: Iterable[Sequence[str]]) -> Compiler | None:
