@@ -8,6 +8,8 @@ import json
 import os
 import platform
 import shutil
+import signal
+import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -84,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         help="run the functions of FILE.h under AddressSanitizer, or those on a GPU under compute-sanitizer,"
         " in a process of their own",
     )
+    command.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
     command.set_defaults(run=_check, parser=command)
 
     command = commands.add_parser(
@@ -339,6 +342,24 @@ def _check(options: argparse.Namespace) -> int:
         return 2
 
 
+def _check_apart(options: argparse.Namespace, given: Sequence[str]) -> int:
+    """Checks the functions of a header in a process of its own; if a kernel ends it, tells which one."""
+    path = os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])
+
+    def run(*arguments: str) -> int:
+        command = [sys.executable, "-m", "thnn", *arguments]
+        return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}).returncode
+
+    status = run(*given, "--in-this-process")
+    if status >= 0:
+        return status
+    header, name = options.modules[0], signal.Signals(-status).name
+    print(f"{header}: {name} ended the checks; --sanitize finds the kernel that caused it", file=sys.stderr)
+    if options.device == "cpu" and not options.json:
+        run("check", "--sanitize", header)
+    return 1
+
+
 def _load(header: str) -> LoadedModule | None:
     """The functions of a header, compiled; None after an error, which is printed."""
     from thnn._load.loaded import load
@@ -433,6 +454,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _parser().print_help(sys.stderr)
         return 2
     options = _parser().parse_args(given)
+    checks_header = options.run is _check and len(options.modules) == 1 and options.modules[0].endswith(".h")
+    if checks_header and not (options.sanitize or options.in_this_process):
+        return _check_apart(options, given)
     if options.run is not _regenerate:
         try:
             from thnn._binding import library  # noqa: F401

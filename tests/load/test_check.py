@@ -230,7 +230,36 @@ def test_sanitize_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
     assert "calls under AddressSanitizer, no error" in capsys.readouterr().out
 
 
-def test_devices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_kernel_that_ends_the_process(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    kernel, header = tmp_path / "Mine.c", str(tmp_path / "Mine.h")
+    right = kernel.read_text()
+    write = "if (THNNTensor_numel(output) > 0) TH_DATA(output)[100000000] = 1;"
+    kernel.write_text(
+        f"""#include "pointwise.h"
+POINTWISE_GRAD_INPUT(Mine, (SCALAR(beta)), FROM_INPUT, g)
+void THNN_(Mine_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal beta)
+{{
+  THNN_RESIZE_LIKE(output, input);
+  THNN_RETURN_IF_META(state);
+  {write}
+}}
+"""
+    )
+    assert main(["check", header]) == 1
+    out, err = capfd.readouterr()
+    assert f"{header}: SIGSEGV ended the checks; --sanitize finds the kernel that caused it\n" in err
+    assert re.match(r"Mine_updateOutput, sample '[^']*' in float32: ", out)
+    assert out.endswith(f", at {kernel}:7\n")
+    assert main(["check", header, "--json"]) == 1
+    out, err = capfd.readouterr()
+    assert (out, "SIGSEGV" in err) == ("", True)
+    kernel.write_text(right)
+    assert main(["check", header]) == 0
+    assert capfd.readouterr().out.endswith(" 0 failed\n")
+
+
+def test_devices(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write_templates("Mine", "pointwise", tmp_path, package=False)
     loaded = thnn.load(tmp_path / "Mine.h")
     with pytest.raises(ValueError, match="device: expected cpu or cuda, got nonsense"):
@@ -238,11 +267,11 @@ def test_devices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="device: expected cpu with sanitize, got cuda"):
         loaded.check(sanitize=True, device="cuda")
     assert main(["check", str(tmp_path / "Mine.h"), "--device", "nonsense"]) == 1
-    assert "expected cpu or cuda, got nonsense" in capsys.readouterr().err
+    assert "expected cpu or cuda, got nonsense" in capfd.readouterr().err
     for option in (["--device", "nonsense"], ["--json"]):
         with pytest.raises(SystemExit):
             main(["check", str(tmp_path / "Mine.h"), "--sanitize", *option])
-        assert f"{option[0]} has no effect with --sanitize" in capsys.readouterr().err
+        assert f"{option[0]} has no effect with --sanitize" in capfd.readouterr().err
 
 
 def test_guard_page() -> None:
