@@ -158,15 +158,19 @@ def test_drawing_refuses(target: Any) -> None:
 # Examples.
 
 
-def test_the_page_runs(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "graph.md").read_text()
-    code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, text=True, capture_output=True
-    )
+@pytest.mark.parametrize(
+    ("block", "shown", "written"),
+    [(0, "", []), (1, "", []), (2, "Sequential, highlighted: infer\n", ["fork.svg"])],
+)
+def test_each_block_of_the_page_runs(block: int, shown: str, written: list[str], tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "graph.md").read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    command = [sys.executable, "-W", "error", "-c", blocks[block]]
+    done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Sequential, highlighted: infer")
-    assert rectangles((tmp_path / "net.svg").read_text())
+    assert done.stdout.startswith(shown)
+    assert [path.name for path in tmp_path.iterdir()] == written
+    assert all(rectangles((tmp_path / name).read_text()) for name in written)
 
 
 def run_example(tmp_path: Path, *command: str) -> list[str]:
