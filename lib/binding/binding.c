@@ -584,7 +584,7 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
     const int position = request->argument - 1, like = request->like - 1;
     THNNTensor *view = values[position].tensor;
     if (view == NULL || view->ndim != THNN_UNALLOCATED) return false;
-    if (like >= 0) {
+    if (like >= 0 && values[like].tensor->type == thnn_typeOfArgument(bound->function, position, type)) {
       PyObject *object = made[like] != NULL ? made[like] : PyTuple_GetItem(arguments, like);
       const int argument = view->argument;
       *view = *values[like].tensor;

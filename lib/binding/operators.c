@@ -258,7 +258,7 @@ static bool allocateRequested(const Operator *op, const THNNState *state, int ty
     const int position = request->argument - 1, like = request->like - 1;
     THNNTensor *view = values[position].tensor;
     if (view == NULL || view->ndim != THNN_UNALLOCATED) return false;
-    if (like >= 0) {
+    if (like >= 0 && values[like].tensor->type == thnn_typeOfArgument(op->function, position, type)) {
       if (!isDense(values[like].tensor)) return false;
       *view = *values[like].tensor;
       view->argument = request->argument;

@@ -293,12 +293,13 @@ def _resize(
             if is_given:
                 given[position] = value
                 values[position] = _resized(value, size, memory_format)
-            elif like >= 0:
+                continue
+            dtype = FIXED_DTYPES.get(argument.type, real)
+            if argument.is_mixed and dtype in NARROW_DTYPES:
+                dtype = torch.float32
+            if like >= 0 and values[like].dtype is dtype:
                 values[position] = torch.empty_like(values[like])
             else:
-                dtype = FIXED_DTYPES.get(argument.type, real)
-                if argument.is_mixed and dtype in NARROW_DTYPES:
-                    dtype = torch.float32
                 values[position] = _new(template, size, dtype, memory_format)
         except (RuntimeError, ValueError) as error:
             raise ValueError(

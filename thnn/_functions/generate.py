@@ -50,6 +50,7 @@ def forward_sources(module: Module) -> dict[str, Source]:
     inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
     outputs = [a.name for a in forward.tensors("output")]
     is_inplace = any(a.name == "inplace" for a in forward.scalars)
+    types = {a.name: a.type for a in forward.arguments}
     sources = {}
     for argument in forward.after_state:
         like = inputs[0] if is_inplace and argument.name == outputs[0] else argument.like
@@ -58,8 +59,8 @@ def forward_sources(module: Module) -> dict[str, Source]:
         elif argument.role not in ("output", "saved"):
             source = Source(variable=argument.variable)
         elif module.is_criterion and (argument.role == "output" or like in outputs):
-            source = Source("s", inputs[0])
-        elif like in inputs:
+            source = Source("s", inputs[0]) if argument.type == types[inputs[0]] else Source("g")
+        elif like in inputs and argument.type == types[like]:
             source = Source("e", like)
         else:
             source = Source("g")

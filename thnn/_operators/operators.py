@@ -138,10 +138,13 @@ class Operators:
 
     def _fake_result(self, argument: Argument, values: Mapping[str, Any], first: Tensor) -> Any:
         outputs = [a.name for a in self.outputs]
+        types = {a.name: a.type for a in self.tensors}
         if self.module.is_criterion and (argument in self.outputs or argument.like in outputs):
+            if argument.type != self.tensors[0].type:
+                return ALLOCATE
             is_wider = argument.is_mixed and first.dtype in NARROW_DTYPES
             return first.new_empty((), dtype=torch.float32 if is_wider else first.dtype)
-        if argument.like is not None and argument.like in values:
+        if argument.like is not None and types.get(argument.like) == argument.type:
             return torch.empty_like(values[argument.like])
         if argument.is_optional and not values.get("train", True):
             return None
