@@ -429,6 +429,20 @@ def test_in_place_without_a_tag(write: Write) -> None:
         backend.Cube_updateOutput(0, negative, torch.empty(0), True, 1.0)
 
 
+def test_references_of_other_arguments(write: Write) -> None:
+    for reference, why in (
+        (lambda x, gain: x, "missing a required argument: 'x'"),
+        (lambda input: input, "'gain'"),
+    ):
+        with pytest.raises(
+            TypeError, match=r"^thnn\.load: references: Cube: expected a function of input, gain"
+        ) as e:
+            thnn.load(write(), references={"Cube": reference})
+        assert why in str(e.value)
+    for right in (cube, lambda **values: values["input"], torch.tanh):  # torch.tanh tells no signature
+        assert thnn.load(write(), references={"Cube": right}).CubeFunction.has_second_derivatives
+
+
 def test_references_without_a_tensor(write: Write) -> None:
     own = thnn.load(write(), references={"Cube": lambda input, gain: None})
     x = leaf(2)

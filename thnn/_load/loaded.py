@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
 import os
 import re
 import shutil
@@ -395,4 +396,20 @@ def _checked(
             )
         if len(forward.tensors("output")) > 1:
             raise ValueError(f"thnn.load: references: {name} has several outputs, expected one")
+        _check_signature(name, references[name], forward)
     return references
+
+
+def _check_signature(name: str, reference: Reference, forward: Function) -> None:
+    given = [a.name for a in forward.tensors("input", "target", "parameter")]
+    given += [a.variable for a in forward.scalars]
+    try:
+        signature = inspect.signature(reference)
+    except ValueError:  # functions of C, such as torch.tanh, have none
+        return
+    try:
+        signature.bind(**dict.fromkeys(given))
+    except TypeError as error:
+        raise TypeError(
+            f"thnn.load: references: {name}: expected a function of {', '.join(given)}, got one of {signature}: {error}"
+        ) from None
