@@ -80,6 +80,19 @@ def test_compiler(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     assert thnn.load(header).CubeFunction
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_an_error_in_a_macro_shows_the_line_of_the_user(
+    write: Write, compiler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    monkeypatch.setenv("CC", compiler)
+    header = write(kernel=KERNEL.replace("3 * gain", "3 * gian"))
+    first = raises(thnn.CompileError, header).partition("error:")[0].splitlines()[-1]
+    assert first.startswith(f"{header.with_suffix('.c')}:3:")
+    assert "lines omitted" not in raises(thnn.CompileError, header)
+
+
 def test_long_output_is_shortened(write: Write) -> None:
     header = write(kernel="".join(f"int a{i} = b{i};\n" for i in range(100)))
     with pytest.raises(thnn.CompileError) as raised:

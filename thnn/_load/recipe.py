@@ -160,7 +160,9 @@ class Recipe:
         if self.march == "native" and " avx512f " in _cpu():
             flags.append("-mprefer-vector-width=512")
         # Parallel loops of clang would run in a second OpenMP pool beside torch's, so it leaves them sequential.
-        flags += ["-fopenmp-simd"] if self.compiler.is_clang else ["-fopenmp", "-ftrack-macro-expansion=0"]
+        flags.append("-fopenmp-simd" if self.compiler.is_clang else "-fopenmp")
+        # Errors in a line of POINTWISE without the expansions of its macros.
+        flags.append("-fmacro-backtrace-limit=1" if self.compiler.is_clang else "-ftrack-macro-expansion=0")
         if self.sanitize:
             flags += ["-O1", "-g", "-fno-omit-frame-pointer"]
             flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
