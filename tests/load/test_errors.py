@@ -15,6 +15,7 @@ from cube import HEADER, KERNEL
 
 import thnn
 from thnn._load.cuda import find_cxx
+from thnn._load.prototypes import check_tensor_types
 from thnn._load.recipe import find_compiler, flags_of_kinds
 from thnn._load.sanitizing import _FRAME
 
@@ -140,8 +141,9 @@ def test_prototype_with_another_type_of_tensor(write: Write) -> None:
     assert raises(thnn.CompileError, header) == f"{included}:2: {message}"
 
 
-def test_prototypes_in_branches(write: Write) -> None:
+def test_prototypes_in_branches_and_removed_files(write: Write) -> None:
     right = ROWS_KERNEL.replace("THTensor *indices)\n{", "THIndexTensor *indices)\n{")
+    check_tensor_types([], [Path("removed.c")])
     assert thnn.load(write(ROWS_HEADER, f"#if 0\n{ROWS_KERNEL}#else\n{right}#endif\n", "Rows")).functions
 
 

@@ -23,7 +23,11 @@ def check_tensor_types(functions: Iterable[Function], files: Iterable[Path]) -> 
     declared = {f.name: f for f in functions}
     found: dict[str, list[str]] = {}
     for path in files:
-        code = _COMMENT_OR_STRING.sub(_blank, path.read_text(encoding="utf-8", errors="replace"))
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:  # removed since it was compiled, so that the files are compiled again
+            continue
+        code = _COMMENT_OR_STRING.sub(_blank, text)
         for match in _DEFINITION.finditer(code):
             if (function := declared.get(match[1])) is not None:
                 place = f"{path}:{1 + code.count(chr(10), 0, match.start())}"
