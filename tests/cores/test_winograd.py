@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ import thnn
 from thnn import type2backend
 from thnn._binding import library
 from thnn._binding.backend import Backend
-from thnn._binding.library import FLOAT, THNN, Library
+from thnn._binding.library import DOUBLE, FLOAT, THNN, Library
 
 WINOGRAD = type2backend[torch.float32]
 pytestmark = pytest.mark.skipif(
@@ -80,8 +81,8 @@ class Layer:
         """output, gradInput, gradWeight; the last one is added to ones."""
         padding = self.padding
         arguments = (1, 1, 1, padding if self.depth else 0, padding, padding, 1, 1, 1, self.groups)
-        bias = torch.arange(float(self.outputs)) if self.bias else None
-        output, grad_input, grad_weight = torch.empty(0), torch.empty(0), torch.ones_like(weight)
+        bias = torch.arange(float(self.outputs), dtype=weight.dtype) if self.bias else None
+        output, grad_input, grad_weight = weight.new_empty(0), weight.new_empty(0), torch.ones_like(weight)
         backend.Convolution_updateOutput(0, input, output, weight, bias, *arguments)
         backend.Convolution_updateGradInput(0, input, grad_output, grad_input, weight, *arguments)
         backend.Convolution_accGradParameters(
@@ -131,6 +132,22 @@ def test_winograd_and_the_reference_core_agree(layer: Layer, reference: Library)
     plain = layer.products(Backend("THNNReferenceBackend", FLOAT, reference), *tensors)
     for a, b in zip(fast, plain, strict=True):
         _close(a, b)
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_products_in_double(layer: Layer, without_winograd: Backend) -> None:
+    tensors = [t.double() for t in layer.tensors()]
+    exact = layer.torch_products(*tensors)
+    if layer.bias:
+        exact[0] += torch.arange(float(layer.outputs), dtype=torch.float64).reshape(
+            -1, *[1] * len(layer.size)
+        )
+    plain = Backend("THNNDoubleGemmBackend", DOUBLE, without_winograd.library)
+    products, others = (layer.products(b, *tensors) for b in (type2backend[torch.float64], plain))
+    for a, b, other in zip(products, exact, others, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-14 * b.abs().max().item())
+        is_few = other is others[2] and layer.batch * math.prod(exact[0].shape[2:]) <= 512
+        assert torch.equal(a, other) == is_few
 
 
 def test_one_image_and_a_transposed_convolution(reference: Library) -> None:

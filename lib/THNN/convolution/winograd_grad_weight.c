@@ -293,6 +293,15 @@ static void computeTask(const Plan *p, int64_t index, real scale)
   storeTask(p, &t, scale);
 }
 
+/* In double, sums over at most this many positions are left to the implicit GEMM, whose algorithm for few positions
+   (grad_weight_unfolded.c) is faster with many channels. */
+#define FEW_POSITIONS (sizeof(real) == sizeof(double) ? 512 : 0)
+
+static int64_t positionsOf(const Correlation *c)
+{
+  return c->axis[0].targetSize * c->axis[1].targetSize * c->axis[2].targetSize * c->axis[3].targetSize;
+}
+
 /* gradWeight of plane t of the kernel, from the target planes for which it reads a plane of the source. */
 static void computePlane(const Correlation *c, int64_t t, real scale)
 {
@@ -306,9 +315,7 @@ static void computePlane(const Correlation *c, int64_t t, real scale)
   depth->offset += t * depth->dilation + first * depth->stride;
   depth->targetSize = end - first;
   depth->kernel = depth->dilation = 1;
-  const int64_t positions =
-      p.c.axis[0].targetSize * p.c.axis[1].targetSize * p.c.axis[2].targetSize * p.c.axis[3].targetSize;
-  p.m = positions >= POSITIONS_OF_4X4 ? 4 : 2;
+  p.m = positionsOf(&p.c) >= POSITIONS_OF_4X4 ? 4 : 2;
   winogradTiles(&p.c, 2, p.tiles);
   const int64_t work = elementCount(p.tiles) * c->inChannels * c->outChannels * c->groups;
   plan(&p, thnn_threads(1 << 20, work));
@@ -317,7 +324,7 @@ static void computePlane(const Correlation *c, int64_t t, real scale)
 
 bool THNN_(winogradGradWeight)(const Correlation *c, real scale)
 {
-  if (!THNN_(winogradSuits)(c) || !winogradPays(c)) return false;
+  if (!THNN_(winogradSuits)(c) || !winogradPays(c) || positionsOf(c) <= FEW_POSITIONS) return false;
   for (int64_t t = 0; t < c->axis[1].kernel; t++) computePlane(c, t, scale);
   return true;
 }
