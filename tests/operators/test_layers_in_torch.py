@@ -330,6 +330,44 @@ def test_settings_that_follow_from_sizes_are_traced(layer: nn.Module, size: tupl
     torch.testing.assert_close(torch.jit.trace(layer, x)(x), layer(x))
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    "layers",
+    [
+        [thnn.nn.Softmax(2)],
+        [thnn.nn.LogSoftmax(-1)],
+        [thnn.nn.Softmin(0)],
+    ],
+    ids=str,
+)
+def test_dynamic_heights_and_widths_are_exported(layers: list[nn.Module], strict: bool) -> None:
+    """Also of inputs whose sizes are quotients of those of the images."""
+    model = nn.Sequential(thnn.nn.Conv2d(3, 4, 3, stride=2), *layers).eval()
+    sizes = (dict.fromkeys((0, 2, 3), torch.export.Dim.DYNAMIC),)
+    x = torch.randn(2, 3, 33, 31)
+    program = torch.export.export(model, (x,), dynamic_shapes=sizes, strict=strict).module()
+    for size in ((5, 3, 20, 25), (3, 3, 64, 66)):
+        x = torch.randn(size)
+        torch.testing.assert_close(program(x), model(x))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    ("layer", "size", "other"),
+    [
+        # Of as many elements: a size that a trace keeps is no error there.
+        (thnn.nn.Softmax(0), (2, 6), (3, 4)),
+        (thnn.nn.LogSoftmax(2), (2, 3, 4, 5), (2, 3, 5, 4)),
+    ],
+    ids=str,
+)
+def test_traces_keep_no_sizes(layer: nn.Module, size: tuple[int, ...], other: tuple[int, ...]) -> None:
+    traced = torch.jit.trace(layer, torch.randn(size))
+    for x in (torch.randn(size), torch.randn(other)):
+        torch.testing.assert_close(traced(x), layer(x))
+
+
 def test_the_operator_of_steps() -> None:
     gates, weight, bias = torch.randn(6, 20), torch.randn(20, 5), torch.randn(20)
     states = [torch.randn(3, 5), torch.randn(3, 5)]

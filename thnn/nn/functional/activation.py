@@ -177,7 +177,9 @@ def _along(function: Any, input: Tensor, dim: int | None, dtype: torch.dtype | N
     if input.dim() < 2:
         output = function(input.reshape(-1)).reshape(input.shape)
         return output
-    # As images (N, C, L, 1), whose channels are the elements along dim.
-    shape = (input.shape[:dim].numel(), input.shape[dim], input.shape[dim + 1 :].numel(), 1)
-    output = function(input.reshape(shape)).reshape(input.shape)
+    # As images (N, C, L, 1), whose channels are the elements along dim. No number of elements is computed here: a trace
+    # would keep it for inputs of all sizes.
+    images = input.flatten(0, dim - 1) if dim > 0 else input.unsqueeze(0)
+    images = images.flatten(2) if dim + 1 < dims else images.unsqueeze(-1)
+    output = function(images.unsqueeze(-1)).reshape(input.shape)
     return output
