@@ -338,6 +338,10 @@ def test_settings_that_follow_from_sizes_are_traced(layer: nn.Module, size: tupl
         [thnn.nn.Softmax(2)],
         [thnn.nn.LogSoftmax(-1)],
         [thnn.nn.Softmin(0)],
+        [thnn.nn.Upsample(scale_factor=1.5), thnn.nn.Conv2d(4, 2, 3)],
+        [thnn.nn.UpsamplingBilinear2d(scale_factor=2)],
+        [thnn.nn.AdaptiveAvgPool2d((None, 3))],
+        [thnn.nn.AdaptiveMaxPool2d((3, None))],
     ],
     ids=str,
 )

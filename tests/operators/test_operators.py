@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -299,6 +300,28 @@ def test_symbolic_sizes_follow_the_formula_of_the_function() -> None:
     output = node.meta["val"][0]
     assert not any(shapes._is_symbolic(n) for n in output.shape[1:2])
     assert all(shapes._is_symbolic(output.shape[d]) for d in (0, 2, 3))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_nothing_is_compiled_again_for_other_values_of_settings(backend: str) -> None:
+    """Sizes among the settings stay open, in the gradient as well."""
+    torch.compiler.reset()
+
+    def resample(x: Tensor) -> Any:
+        height, width = x.shape[2:]
+        y = thnn.SpatialUpSamplingBilinearFunction.apply(x, 2 * height, width + 3)
+        return thnn.SpatialAdaptiveAveragePoolingFunction.apply(y, width // 2, height)
+
+    compiled = torch.compile(resample, fullgraph=True, dynamic=True, backend=backend)
+    for k, size in enumerate(((2, 3, 9, 8), (4, 3, 6, 11), (3, 3, 21, 16))):
+        with torch._dynamo.config.patch(error_on_recompile=k > 0):
+            x, peer = (torch.linspace(0, 9, 12096)[: prod(size)].reshape(size).sin() for _ in range(2))
+            outputs = [f(t.requires_grad_()) for f, t in ((compiled, x), (resample, peer))]
+            torch.testing.assert_close(*outputs)
+            for output in outputs:
+                output.square().sum().backward()
+            torch.testing.assert_close(x.grad, peer.grad)
 
 
 def test_nothing_is_compiled_again_for_another_batch_size() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+from torch import SymInt, Tensor
 from torch.autograd import forward_ad
 
 from thnn._binding.arguments import convert_scalar
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from thnn._load.loaded import LoadedModule
 
 
-# Types of values that need no conversion; int for other types of C.
+# Types of values that need no conversion; integers, also symbolic ones, for other types of C.
 _EXACT: dict[str, Any] = {"bool": bool, **dict.fromkeys(("accreal", "real", "double", "float"), (int, float))}
+_INTEGERS = (int, SymInt)
 
 
 @marked_constant
@@ -54,7 +55,7 @@ def run(cls: type[FunctionBase], given: Sequence[Any]) -> Any:
     values = list(given)
     first = cls._tensor_count
     for position, argument in enumerate(cls._operators.scalars, first):
-        if not isinstance(values[position], _EXACT.get(argument.type, int)):
+        if not isinstance(values[position], _EXACT.get(argument.type, _INTEGERS)):
             if isinstance(values[position], Tensor) and is_tracing():
                 values[position] = values[position].item()  # torch.jit.trace turns sizes into tensors
             values[position] = convert_scalar(forward, argument, values[position])

@@ -15,7 +15,7 @@ from thnn._binding.library import THNN, BoundFunction
 from thnn._functions.generate import Source
 from thnn._header import Argument
 
-_LETTERS = {"Tensor": "T", "Tensor?": "O", "int": "i", "bool": "b", "float": "d"}
+_LETTERS = {"Tensor": "T", "Tensor?": "O", "SymInt": "i", "bool": "b", "float": "d"}
 # The kinds of sources, by the letters of `Source`.
 _LIKE = {"e": lib.THNN_SOURCE_EMPTY, "z": lib.THNN_SOURCE_ZEROS, "s": lib.THNN_SOURCE_SCALAR}
 

@@ -28,7 +28,8 @@ from thnn._operators.differentiation import make_node
 from thnn._operators.rules import Rule, rule_of
 from thnn._torch import is_decomposing
 
-_TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
+# Integers may be sizes of an input, which are symbolic where a tracer leaves them open.
+_TYPES = {"bool": "bool", **dict.fromkeys(("int", "int64_t", "long", "THIndex_t"), "SymInt")}
 
 _lock = threading.RLock()
 _known: dict[tuple[str, str], Operators] = {}

@@ -2,7 +2,8 @@
 
 A call with meta tensors checks arguments and requests the sizes of outputs. For symbolic sizes, the function is called
 with many sizes, and each size of an output is fitted as a product of terms k * floor((a * s + b) / c), one per size of
-an input that it depends on. A formula that fails at one of further random sizes is rejected, and the sizes become
+an input that it depends on. An integer among the arguments may be symbolic, too, as the output size of an interpolation
+by a factor, and counts as a size. A formula that fails at one of further random sizes is rejected, and the sizes become
 constants of the graph.
 """
 
@@ -43,6 +44,10 @@ class _Variable(NamedTuple):
     number: int
 
 
+def _value(n: Any, sizes: Sequence[int]) -> Any:
+    return sizes[n.number] if isinstance(n, _Variable) else n
+
+
 class _Tensor(NamedTuple):
     """A tensor of a call: its sizes, and its strides in the trace, of which only the order counts."""
 
@@ -52,7 +57,7 @@ class _Tensor(NamedTuple):
 
     def meta(self, sizes: Sequence[int]) -> Tensor:
         """A meta tensor with values of the symbolic sizes."""
-        size = [sizes[n.number] if isinstance(n, _Variable) else n for n in self.size]
+        size = [_value(n, sizes) for n in self.size]
         stride = [*self.stride]
         if any(isinstance(n, _Variable) for n in self.size):
             step = 1
@@ -100,11 +105,8 @@ def outputs(
     # Each expression is a separate variable, even if it depends on others, as the output size of a layer does.
     symbols: dict[Any, Any] = {}
     for value in row:
-        if isinstance(value, Tensor):
-            shape: Any = value.shape
-            symbols.update(
-                (n.node.expr, n) for n in shape if _is_symbolic(n) and n.node.expr not in constants
-            )
+        shape: Any = value.shape if isinstance(value, Tensor) else (value,)
+        symbols.update((n.node.expr, n) for n in shape if _is_symbolic(n) and n.node.expr not in constants)
     numbers = {expression: _Variable(k) for k, expression in enumerate(symbols)}
     template = tuple(_template(value, {**numbers, **constants}) for value in row)
     if not symbols:
@@ -126,10 +128,14 @@ def outputs(
 
 def _template(value: Any, numbers: Mapping[Any, _Variable | int]) -> Any:
     if not isinstance(value, Tensor):
-        return value
+        return _template_size(value, numbers) if isinstance(value, torch.SymInt) else value
     shape: Any = value.shape
-    size = tuple(numbers[n.node.expr] if _is_symbolic(n) else int(n) for n in shape)
+    size = tuple(_template_size(n, numbers) for n in shape)
     return _Tensor(size, tuple(_hint(n, 1) for n in value.stride()), value.dtype)
+
+
+def _template_size(n: Any, numbers: Mapping[Any, _Variable | int]) -> _Variable | int:
+    return numbers[n.node.expr] if _is_symbolic(n) else int(n)
 
 
 def _is_symbolic(n: Any) -> bool:
@@ -155,7 +161,8 @@ def _product(product: _Product, sizes: Sequence[Any]) -> Any:
 def _call(bound: BoundFunction, template: Sequence[Any], sizes: Sequence[int]) -> dict[int, Output]:
     """The outputs of a call with values of the symbolic sizes."""
     with without_modes(), torch.no_grad():
-        results = invoke(bound, ANY, [v.meta(sizes) if isinstance(v, _Tensor) else v for v in template])
+        values = [v.meta(sizes) if isinstance(v, _Tensor) else _value(v, sizes) for v in template]
+        results = invoke(bound, ANY, values)
         return {
             position: Output(
                 tuple(results[position].shape), results[position].dtype, _format(results[position])

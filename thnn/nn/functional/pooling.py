@@ -45,6 +45,11 @@ def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def _scaled(size: Any, factor: float) -> Any:
+    """size * factor, rounded down; symbolic if the size is."""
+    return torch.sym_int(size * factor)
+
+
 def _strides(stride: Size | None, kernel: tuple[int, ...]) -> tuple[int, ...]:
     """The strides of windows; None and [] are the sizes of the kernel."""
     if stride is None or (isinstance(stride, Sequence) and not stride):
@@ -325,7 +330,7 @@ def _fractional_arguments(
         ratios = _tuple("output_ratio", output_ratio, dims)
         if not all(0 < ratio < 1 for ratio in ratios):
             raise ValueError(f"output_ratio: expected numbers between 0 and 1, got {output_ratio}")
-        output_size = [int(size * ratio) for size, ratio in zip(input.shape[-dims:], ratios)]
+        output_size = [_scaled(size, ratio) for size, ratio in zip(input.shape[-dims:], ratios)]
     if samples is None:
         batch = input.shape[0] if input.dim() == dims + 2 else 1
         samples = torch.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype, device=input.device)

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn.nn.functional.pooling import _tuple
+from thnn.nn.functional.pooling import _scaled, _tuple
 
 _interpolation = function_classes["InterpolationFunction"]
 _sample2d = function_classes["SpatialGridSamplerBilinearFunction"]
@@ -84,7 +84,7 @@ def _sizes(
     factors = _tuple("scale_factor", scale_factor, dims)
     if not all(0 < factor < math.inf for factor in factors):
         raise ValueError(f"scale_factor: expected positive numbers, got {scale_factor}")
-    sizes = tuple(math.floor(length * factor) for length, factor in zip(given, factors))
+    sizes = tuple(_scaled(length, factor) for length, factor in zip(given, factors))
     return sizes, (0.0,) * dims if recompute_scale_factor else tuple(1 / factor for factor in factors)
 
 
