@@ -197,6 +197,13 @@ def _address(library: str, name: str) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
+def named_script(name: str, function: Any) -> Any:
+    """A function of TorchScript with a qualified name, by which a trace that was saved finds it. Without the private
+    name: the function, and torch.jit.load refuses the trace."""
+    create = getattr(torch._C, "_create_function_from_graph", None)
+    return function if create is None else create(f"__torch__.{name}", function.graph)
+
+
 functorch_active: Callable[[], bool] = torch._C._are_functorch_transforms_active
 is_tracing: Callable[[], bool] = torch._C._is_tracing
 # True for the gradients of torch.autograd.grad(is_grads_batched=True). Fallback: False.

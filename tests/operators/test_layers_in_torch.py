@@ -363,13 +363,37 @@ def test_dynamic_heights_and_widths_are_exported(layers: list[nn.Module], strict
         # Of as many elements: a size that a trace keeps is no error there.
         (thnn.nn.Softmax(0), (2, 6), (3, 4)),
         (thnn.nn.LogSoftmax(2), (2, 3, 4, 5), (2, 3, 5, 4)),
+        (thnn.nn.Upsample(scale_factor=2), (2, 3, 5), (4, 3, 8)),
+        (thnn.nn.Upsample(scale_factor=1.1, mode="bilinear"), (2, 3, 4, 5), (4, 3, 30, 7)),
+        (thnn.nn.Upsample(scale_factor=0.7, recompute_scale_factor=True), (2, 3, 4, 5), (2, 3, 10, 9)),
+        (thnn.nn.AdaptiveAvgPool2d((None, 3)), (2, 3, 4, 5), (2, 3, 5, 4)),
+        (thnn.nn.AdaptiveMaxPool2d((3, None), return_indices=True), (2, 3, 4, 5), (2, 3, 5, 4)),
+        (
+            thnn.nn.FractionalMaxPool2d(2, output_ratio=0.5, _random_samples=torch.rand(1, 3, 2)),
+            (1, 3, 8, 9),
+            (1, 3, 7, 12),
+        ),
     ],
     ids=str,
 )
 def test_traces_keep_no_sizes(layer: nn.Module, size: tuple[int, ...], other: tuple[int, ...]) -> None:
-    traced = torch.jit.trace(layer, torch.randn(size))
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.trace(layer, torch.randn(size)), file)
+    file.seek(0)
+    traced = torch.jit.load(file)
     for x in (torch.randn(size), torch.randn(other)):
         torch.testing.assert_close(traced(x), layer(x))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_traces_of_max_unpooling_keep_no_sizes() -> None:
+    layer = thnn.nn.MaxUnpool2d(2)
+    given, other = (
+        nn.functional.max_pool2d(torch.randn(size), 2, return_indices=True)
+        for size in ((1, 2, 4, 6), (2, 2, 8, 10))
+    )
+    traced = torch.jit.trace(layer, given)
+    torch.testing.assert_close(traced(*other), layer(*other))
 
 
 def test_the_operator_of_steps() -> None:

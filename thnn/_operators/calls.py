@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import SymInt, Tensor
 from torch.autograd import forward_ad
 
 from thnn._binding.arguments import convert_scalar
-from thnn._torch import functorch_active, is_functionalizing, is_tracing, marked_constant
+from thnn._torch import functorch_active, is_functionalizing, is_tracing, marked_constant, named_script
 
 if TYPE_CHECKING:
     from thnn._functions.base import FunctionBase, OperatorCall
@@ -54,11 +56,18 @@ def run(cls: type[FunctionBase], given: Sequence[Any]) -> Any:
     assert forward is not None
     values = list(given)
     first = cls._tensor_count
+    traced = []
     for position, argument in enumerate(cls._operators.scalars, first):
-        if not isinstance(values[position], _EXACT.get(argument.type, _INTEGERS)):
-            if isinstance(values[position], Tensor) and is_tracing():
-                values[position] = values[position].item()  # torch.jit.trace turns sizes into tensors
-            values[position] = convert_scalar(forward, argument, values[position])
+        expected, value = _EXACT.get(argument.type, _INTEGERS), values[position]
+        if not isinstance(value, expected):
+            if isinstance(value, Tensor) and is_tracing():  # torch.jit.trace turns sizes into tensors
+                if expected is _INTEGERS and not value.is_floating_point() and not functorch_active():
+                    traced.append(position)
+                    continue
+                value = value.item()
+            values[position] = convert_scalar(forward, argument, value)
+    if traced:
+        return _with_traced_sizes(cls._operator, tuple(traced))(*values)
     if functorch_active():
         if is_functionalizing():
             raise NotImplementedError(f"{cls.__name__}: torch.func.functionalize is not supported")
@@ -66,6 +75,22 @@ def run(cls: type[FunctionBase], given: Sequence[Any]) -> Any:
     if forward_ad._current_level >= 0:
         return cls._transformed(*values)
     return cls._operator(*values)
+
+
+@functools.cache
+def _with_traced_sizes(operator: Any, positions: tuple[int, ...]) -> Any:
+    """The operator for torch.jit.trace, as a scripted function that takes the integers at some positions as tensors: a
+    call from Python would make constants of them."""
+    schema = operator._schema
+    parameters = [f"a{k}: {'Tensor' if k in positions else a.type}" for k, a in enumerate(schema.arguments)]
+    arguments = [f"int(a{k})" if k in positions else f"a{k}" for k in range(len(parameters))]
+    namespace, name = schema.name.split("::")
+    source = (
+        f"def call({', '.join(parameters)}):\n"
+        f"    return torch.ops.{namespace}.{name}({', '.join(arguments)})\n"
+    )
+    numbers = "_".join(map(str, positions))
+    return named_script(f"{namespace}.{name}_{numbers}", torch.jit.CompilationUnit(source).call)
 
 
 def gradients(

@@ -46,8 +46,8 @@ def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
 
 
 def _scaled(size: Any, factor: float) -> Any:
-    """size * factor, rounded down; symbolic if the size is."""
-    return torch.sym_int(size * factor)
+    """size * factor, rounded down; symbolic or, in torch.jit.trace, a tensor if the size is."""
+    return (size.double() * factor).long() if isinstance(size, Tensor) else torch.sym_int(size * factor)
 
 
 def _strides(stride: Size | None, kernel: tuple[int, ...]) -> tuple[int, ...]:
