@@ -368,6 +368,7 @@ def test_dynamic_heights_and_widths_are_exported(layers: list[nn.Module], strict
         (thnn.nn.Upsample(scale_factor=0.7, recompute_scale_factor=True), (2, 3, 4, 5), (2, 3, 10, 9)),
         (thnn.nn.AdaptiveAvgPool2d((None, 3)), (2, 3, 4, 5), (2, 3, 5, 4)),
         (thnn.nn.AdaptiveMaxPool2d((3, None), return_indices=True), (2, 3, 4, 5), (2, 3, 5, 4)),
+        (thnn.nn.MaxPool2d(3, 2, ceil_mode=True), (2, 3, 9, 8), (2, 3, 6, 7)),
         (
             thnn.nn.FractionalMaxPool2d(2, output_ratio=0.5, _random_samples=torch.rand(1, 3, 2)),
             (1, 3, 8, 9),

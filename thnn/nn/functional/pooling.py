@@ -65,15 +65,21 @@ def _check_dims(input: Tensor, dims: int) -> None:
 
 
 def _without_windows_beyond_input(
-    pooled: Tensor, input: Tensor, strides: Sequence[int], paddings: Sequence[int], ceil_mode: bool
+    pooled: Tensor,
+    input: Tensor,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    paddings: Sequence[int],
+    ceil_mode: bool,
 ) -> Tensor:
     """`pooled` without windows that begin beyond the end of the input; THNN keeps such windows if ceil_mode is set and
-    there is no padding."""
+    there is no padding. No window does so if the stride is at most the size of the kernel."""
     if ceil_mode and not any(paddings):
-        for axis, stride in zip(range(-len(strides), 0), strides):
-            count = -(-input.shape[axis] // stride)
-            if pooled.shape[axis] > count:
-                pooled = pooled.narrow(axis, 0, count)
+        for axis, size, stride in zip(range(-len(strides), 0), kernel, strides):
+            if stride > size:
+                count = -(-input.shape[axis] // stride)
+                if pooled.shape[axis] > count:
+                    pooled = pooled.narrow(axis, 0, count)
     return pooled
 
 
@@ -122,8 +128,8 @@ def max_pool2d(
     """
     _check_dims(input, 2)
     kH, kW = kernel = _tuple("kernel_size", kernel_size, 2)
-    dH, dW = _strides(stride, kernel)
-    padH, padW = _tuple("padding", padding, 2)
+    dH, dW = strides = _strides(stride, kernel)
+    padH, padW = paddings = _tuple("padding", padding, 2)
     dilationH, dilationW = _tuple("dilation", dilation, 2)
     if dilationH == dilationW == 1:
         result = _max2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices)
@@ -132,8 +138,10 @@ def max_pool2d(
             input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices
         )
     if not return_indices:
-        return _without_windows_beyond_input(result, input, (dH, dW), (padH, padW), ceil_mode)
-    return tuple(_without_windows_beyond_input(t, input, (dH, dW), (padH, padW), ceil_mode) for t in result)
+        return _without_windows_beyond_input(result, input, kernel, strides, paddings, ceil_mode)
+    return tuple(
+        _without_windows_beyond_input(t, input, kernel, strides, paddings, ceil_mode) for t in result
+    )
 
 
 def max_pool3d(
@@ -160,8 +168,10 @@ def max_pool3d(
         return_indices=return_indices,
     )  # fmt: skip
     if not return_indices:
-        return _without_windows_beyond_input(result, input, strides, paddings, ceil_mode)
-    output, packed = (_without_windows_beyond_input(t, input, strides, paddings, ceil_mode) for t in result)
+        return _without_windows_beyond_input(result, input, kernel, strides, paddings, ceil_mode)
+    output, packed = (
+        _without_windows_beyond_input(t, input, kernel, strides, paddings, ceil_mode) for t in result
+    )
     position = 0
     for axis, (size, start) in enumerate(zip(input.shape[-3:], _starts(output, strides, paddings))):
         position = position * size + start + (packed >> 8 * axis & 255) * dilations[axis]
@@ -219,7 +229,7 @@ def avg_pool2d(
     padH, padW = paddings = _tuple("padding", padding, 2)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
-    output = _without_windows_beyond_input(output, input, strides, paddings, ceil_mode)
+    output = _without_windows_beyond_input(output, input, kernel, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
 
@@ -242,7 +252,7 @@ def avg_pool3d(
     pT, pH, pW = paddings = _tuple("padding", padding, 3)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average3d.apply(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
-    output = _without_windows_beyond_input(output, input, strides, paddings, ceil_mode)
+    output = _without_windows_beyond_input(output, input, kernel, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
 
