@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import make_boxed_func
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.utils.rnn import pack_padded_sequence
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -304,6 +305,26 @@ def test_states_of_any_strides(name: str) -> None:
 
     with torch._dynamo.config.patch(allow_rnn=True):
         torch.testing.assert_close(results(torch.compile(model, fullgraph=True)), results(model))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+def test_packed_sequences_with_initial_states(name: str) -> None:
+    model = getattr(thnn.nn, name)(3, 4)
+    state = torch.randn(1, 3, 4).requires_grad_()
+
+    def results(call: Any, lengths: list[int], state: Tensor) -> list[Tensor]:
+        given = pack_padded_sequence(X[:4, :, 0, :3], torch.tensor(lengths), enforce_sorted=False)
+        output, states = call(given, (state, state.sin()) if name == "LSTM" else state)
+        leaves = [output.data, *tree_leaves(states)]
+        return [*leaves, *torch.autograd.grad(sum(t.square().sum() for t in leaves), [state])]
+
+    with torch._dynamo.config.patch(allow_rnn=True):
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+        for lengths in ([3, 4, 2], [1, 1, 4]):
+            torch.testing.assert_close(results(compiled, lengths, state), results(model, lengths, state))
+        with pytest.raises(RuntimeError):
+            results(compiled, [3, 4, 2], torch.randn(1, 2, 4).requires_grad_())
 
 
 @pytest.mark.parametrize("name", ["LSTM", "GRU"])

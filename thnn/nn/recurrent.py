@@ -148,6 +148,11 @@ class _Recurrent(torch.nn.RNNBase):
         sizes = batch_sizes.tolist()
         if not sizes:
             raise ValueError("input: expected at least one step, got an empty PackedSequence")
+        if hx is not None and torch.compiler.is_compiling():
+            # Compiled code does not know the numbers of sequences, which are data. This check, at run time, lets it
+            # compare the sizes of the states.
+            first = hx[0] if isinstance(hx, (tuple, list)) else hx
+            torch._check(first.shape[1] == sizes[0])
         states = self._initial(hx, sizes[0], data, True)
         if hx is not None and sorted_indices is not None:
             states = tuple(s.index_select(1, sorted_indices) for s in states)
