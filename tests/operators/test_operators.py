@@ -365,6 +365,27 @@ def test_threads_define_a_class_once() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_programs_refuse_the_gradient_by_a_constant() -> None:
+    """Also if the tensor required none in the trace."""
+
+    class Loss(torch.nn.Module):
+        def forward(self, x: Tensor, target: Tensor) -> Tensor:
+            return thnn.MSECriterionFunction.apply(x, target)  # type: ignore[no-any-return]
+
+    x, target = torch.randn(2, 3).requires_grad_(), torch.randn(2, 3)
+    for program in (
+        torch.export.export(Loss(), (x, target)).module(),
+        torch.jit.trace(Loss(), (x, target)),
+        partial(torch.ops.thnn.MSECriterion, sizeAverage=True),
+    ):
+        program(x, target).backward()
+        with pytest.raises(
+            (NotImplementedError, RuntimeError), match="the gradient by target is not implemented"
+        ):
+            program(x, target.clone().requires_grad_())
+
+
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 def test_a_saved_program_is_loaded_by_another_process(tmp_path: Any) -> None:
     class Network(torch.nn.Module):

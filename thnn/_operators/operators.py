@@ -265,7 +265,8 @@ class Operators:
         return fake
 
     def _composite(self, *values: Any) -> Any:
-        if torch.is_grad_enabled() and any(isinstance(v, Tensor) and v.requires_grad for v in values):
+        # A program that was traced or exported may get tensors that require a gradient in any place.
+        if torch.is_grad_enabled() and self.cls._wants_gradient(values):
             return self.node.apply(*values)
         return self.decomposed_forward(*values)
 
