@@ -418,6 +418,26 @@ def test_traces_of_max_unpooling_keep_no_sizes() -> None:
     torch.testing.assert_close(traced(*other), layer(*other))
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", ["compile", "export", "jit.trace", "make_fx"])
+@pytest.mark.parametrize("name", ["Embedding", "EmbeddingBag"])
+def test_tables_with_a_largest_norm(name: str, part: str) -> None:
+    """The program renormalizes the rows of the table that it reads."""
+    table = getattr(thnn.nn, name)(5, 3, max_norm=0.5, _weight=torch.arange(15.0).reshape(5, 3))
+    rows = torch.tensor([[4, 1], [4, 4]])
+    model = copy.deepcopy(table)
+    program: Any = {
+        "compile": lambda: torch.compile(model, fullgraph=True, backend="aot_eager"),
+        "export": lambda: torch.export.export(model, (rows,)).module(),
+        "jit.trace": lambda: torch.jit.trace(model, rows, check_trace=False),
+        "make_fx": lambda: make_fx(model)(rows),
+    }[part]()
+    for other in (rows, torch.tensor([[0, 2], [2, 1]])):
+        torch.testing.assert_close(program(other), table(other))
+    changed = model.weight if part in ("compile", "make_fx") else program.weight
+    torch.testing.assert_close(changed, table.weight)
+
+
 def test_the_operator_of_steps() -> None:
     gates, weight, bias = torch.randn(6, 20), torch.randn(20, 5), torch.randn(20)
     states = [torch.randn(3, 5), torch.randn(3, 5)]

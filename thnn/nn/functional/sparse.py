@@ -13,7 +13,7 @@ from torch import Tensor
 
 from thnn._binding.backend import type2backend
 from thnn._functions.classes import function_classes
-from thnn._torch import in_transform
+from thnn._torch import functorch_active, in_transform
 
 _lookup = function_classes["LookupTableFunction"]
 _lookup_bag = function_classes["LookupTableBagFunction"]
@@ -34,8 +34,13 @@ def _row(padding_idx: int | None, weight: Tensor) -> int:
 
 
 def _renorm(weight: Tensor, input: Tensor, max_norm: float | None, norm_type: float) -> None:
-    """Limits the norm of the rows that `input` names, in place."""
-    if max_norm is not None:
+    """Limits the norm of the rows that `input` names, in place; by torch in compiled code, recorders and dispatch
+    modes, which see no call of a C function."""
+    if max_norm is None:
+        return
+    if torch.compiler.is_compiling() or (in_transform() and not functorch_active()):
+        torch.embedding_renorm_(weight.detach(), input.contiguous(), max_norm, norm_type)
+    else:
         backend = type2backend["THNNBackend"]
         backend.LookupTable_renorm(backend.library_state, input, weight.detach(), max_norm, norm_type)
 
