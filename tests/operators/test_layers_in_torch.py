@@ -438,6 +438,32 @@ def test_tables_with_a_largest_norm(name: str, part: str) -> None:
     torch.testing.assert_close(changed, table.weight)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", ["compile", "export", "jit.trace", "make_fx"])
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_the_last_offset_is_data(mode: str, part: str) -> None:
+    """Elements after the last offset belong to no bag."""
+    table = thnn.nn.EmbeddingBag(6, 3, mode=mode, include_last_offset=True)
+    rows, offsets = torch.tensor([1, 5, 3, 0]), torch.tensor([0, 0, 3])
+    program: Any = {
+        "compile": lambda: torch.compile(table, fullgraph=True, backend="aot_eager"),
+        "export": lambda: torch.export.export(table, (rows, offsets)).module(),
+        "jit.trace": lambda: torch.jit.trace(table, (rows, offsets)),
+        "make_fx": lambda: make_fx(table)(rows, offsets),
+    }[part]()
+    for other in ([0, 0, 3], [0, 2, 4], [0, 1, 2]):
+        offsets = torch.tensor(other)
+        torch.testing.assert_close(program(rows, offsets), table(rows, offsets))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_powers_of_pooling_are_compiled_with_dynamic_settings() -> None:
+    for norm in (1.5, float("inf")):
+        layer = thnn.nn.LPPool2d(norm, 2)
+        compiled = torch.compile(layer, fullgraph=True, dynamic=True, backend="aot_eager")
+        torch.testing.assert_close(compiled(X), layer(X), equal_nan=True)
+
+
 def test_the_operator_of_steps() -> None:
     gates, weight, bias = torch.randn(6, 20), torch.randn(20, 5), torch.randn(20)
     states = [torch.randn(3, 5), torch.randn(3, 5)]

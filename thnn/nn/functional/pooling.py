@@ -396,7 +396,7 @@ def _lp_pool(
 ) -> Tensor:
     if norm_type == 0:
         raise ValueError(f"norm_type: expected a number other than 0, got {norm_type}")
-    if math.isinf(norm_type):
+    if abs(norm_type) == math.inf:  # math.isinf takes no symbolic number of torch.compile
         sign = 1 if norm_type > 0 else -1
         largest: Tensor = _MAXIMA[dims](sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
         return sign * largest

@@ -34,15 +34,19 @@ def _row(padding_idx: int | None, weight: Tensor) -> int:
 
 
 def _renorm(weight: Tensor, input: Tensor, max_norm: float | None, norm_type: float) -> None:
-    """Limits the norm of the rows that `input` names, in place; by torch in compiled code, recorders and dispatch
-    modes, which see no call of a C function."""
+    """Limits the norm of the rows that `input` names, in place."""
     if max_norm is None:
         return
-    if torch.compiler.is_compiling() or (in_transform() and not functorch_active()):
+    if _is_recorded():
         torch.embedding_renorm_(weight.detach(), input.contiguous(), max_norm, norm_type)
     else:
         backend = type2backend["THNNBackend"]
         backend.LookupTable_renorm(backend.library_state, input, weight.detach(), max_norm, norm_type)
+
+
+def _is_recorded() -> bool:
+    """True in compiled code, recorders and dispatch modes, which see no call of a C function."""
+    return torch.compiler.is_compiling() or (in_transform() and not functorch_active())
 
 
 def _int64(indices: Tensor, name: str = "input") -> Tensor:
@@ -112,16 +116,21 @@ def embedding_bag(
             "input: expected 2 dimensions (B, L) without offsets or 1 dimension (n) with offsets, got shape"
             f" {tuple(input.shape)} {'without' if offsets is None else 'with'} offsets"
         )
+    rest = slice(None)
     if include_last_offset and offsets is not None:
         if not offsets.numel():
             raise ValueError("offsets: expected at least the last offset, got none")
-        last = int(offsets[-1])
-        if not (torch.compiler.is_compiling() or in_transform()) and not 0 <= last <= len(input):
-            raise IndexError(f"offsets: expected a last offset from 0 to {len(input)}, got {last}")
-        input, offsets = input[:last], offsets[:-1]
+        if _is_recorded() and max_norm is None and not scale_grad_by_freq:
+            # The last offset is data. The elements after it become a bag, whose result is left out.
+            rest = slice(-1)
+        else:
+            last = int(offsets[-1])
+            if not (torch.compiler.is_compiling() or in_transform()) and not 0 <= last <= len(input):
+                raise IndexError(f"offsets: expected a last offset from 0 to {len(input)}, got {last}")
+            input, offsets = input[:last], offsets[:-1]
     row = _row(padding_idx, weight)
     input = _int64(input)
     offsets = None if offsets is None else _int64(offsets, "offsets")
     _renorm(weight, input, max_norm, norm_type)
     output: Tensor = _lookup_bag.apply(input, offsets, weight, _MODES.index(mode), scale_grad_by_freq, row)
-    return output
+    return output if rest.stop is None else output[rest]
