@@ -241,6 +241,13 @@ in_vmap: Callable[[Tensor], bool] = getattr(torch._C._functorch, "is_batchedtens
 _interpreters: Callable[[], Any] = torch._C._functorch.get_interpreter_stack
 
 
+def has_tangent(tensor: Tensor) -> bool:
+    """True for a tensor that has a tangent of forward mode, or may have one: torch.vmap hides it."""
+    if torch.compiler.is_compiling() or _forward_ad._current_level < 0 or not tensor.is_floating_point():
+        return False
+    return in_vmap(tensor) or _forward_ad.unpack_dual(tensor).tangent is not None
+
+
 def below_forward_level(function: Callable[..., Any], *arguments: Any) -> Any:
     """Calls a function of mappings and sequences of tensors below forward mode, the innermost transform: the transforms
     outside of it compute the function.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+from functools import partial
 from typing import Any
 
 import pytest
@@ -462,6 +463,23 @@ def test_powers_of_pooling_are_compiled_with_dynamic_settings() -> None:
         layer = thnn.nn.LPPool2d(norm, 2)
         compiled = torch.compile(layer, fullgraph=True, dynamic=True, backend="aot_eager")
         torch.testing.assert_close(compiled(X), layer(X), equal_nan=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "kl_div", "binary_cross_entropy"])
+def test_tangents_of_targets(name: str) -> None:
+    """Losses with one are computed by torch."""
+    x, target = (torch.linspace(0.1, 0.9, 12).reshape(4, 3).roll(k) for k in (0, 5))
+
+    def results(family: Any) -> list[Any]:
+        loss = partial(getattr(family, name), reduction="sum")
+        return [
+            torch.func.jvp(loss, (x, target), (target, x))[1],
+            torch.func.jvp(lambda t: torch.vmap(loss)(x, t), (target,), (x,))[1],
+            torch.func.hessian(loss, (0, 1))(x, target),
+        ]
+
+    torch.testing.assert_close(results(thnn.nn.functional), results(nn.functional))
 
 
 def test_the_operator_of_steps() -> None:
