@@ -130,6 +130,26 @@ def test_random_functions_under_vmap() -> None:
     assert bool(((found[x <= 0] / x[x <= 0]) > 0.09).all())
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_vmap_in_compiled_code(capfd: pytest.CaptureFixture[str]) -> None:
+    """By the rule of plain code, of which torch does not warn, and with its refusals."""
+
+    def compiled(f: Any, **options: Any) -> Any:
+        def mapped(x: Tensor) -> Any:
+            return torch.vmap(f, **options)(x)
+
+        torch.compiler.reset()
+        return torch.compile(mapped, fullgraph=True, backend="aot_eager")
+
+    x = torch.linspace(-2, 1, 24).reshape(2, 3, 4)
+    torch.testing.assert_close(compiled(thnn.TanhFunction())(x), x.tanh())
+    assert "batching rule" not in capfd.readouterr().err
+    function = thnn.RReLUFunction(0.1, 0.3, True)
+    with pytest.raises(Exception, match=RANDOM):
+        compiled(function)(x)
+    assert compiled(function, randomness="different")(x).shape == x.shape
+
+
 def test_in_place_calls_write_the_input() -> None:
     x = torch.randn(5)
     graph = make_fx(lambda t: thnn.ThresholdFunction.apply(t, 0, 0, True) * 2)(x.clone())

@@ -194,6 +194,9 @@ class Operators:
         torch.library.register_autocast(qualified, "cpu", torch.float32, lib=self._definitions)
         self._definitions.impl(name, self._in_cuda_autocast, "AutocastCUDA", with_keyset=True)
         self.operator = getattr(getattr(torch.ops, self.namespace), name).default
+        # For torch.vmap in compiled code, which calls the operator; elsewhere torch.vmap meets `node`.
+        rule = self._one_by_one(self.operator, forward.name)
+        torch.library.register_vmap(qualified, rule, lib=self._definitions)
         flops.register(self)
 
     def _in_cuda_autocast(self, _keyset: Any, *values: Any) -> Any:
