@@ -134,6 +134,33 @@ def test_winograd_and_the_reference_core_agree(layer: Layer, reference: Library)
         _close(a, b)
 
 
+_MANY_CHANNELS = """
+import torch, thnn
+for dtype in (torch.float32, torch.float64):
+    backend = thnn.type2backend[dtype]
+    for channels in (*range(296, 342, 6), 341, *range(888, 1025, 17), 1024):
+        depth = [3] if channels <= 341 else []
+        weight = torch.ones(16, channels, *depth, 3, 3, dtype=dtype)
+        input, output = torch.ones(1, channels, *depth, 32, 62, dtype=dtype), torch.empty(0, dtype=dtype)
+        backend.Convolution_updateOutput(0, input, output, weight, None, 1, 1, 1, len(depth), 1, 1, 1, 1, 1, 1)
+        assert output.max() == channels * weight[0, 0].numel()
+"""
+
+
+@pytest.mark.parametrize("capability", ["avx2", "avx512"])
+def test_blocks_of_many_channels_fit_into_scratch_memory(capability: str) -> None:
+    """Scratch memory limits the blocks of many channels; how many depends on the instruction set."""
+    if capability == "avx512" and library.cpu_capability() != capability:
+        pytest.skip("needs AVX-512")
+    environment = {**os.environ, "THNN_CPU_CAPABILITY": capability}
+    subprocess.run(
+        [sys.executable, "-c", _MANY_CHANNELS],
+        env=environment,
+        cwd=Path(thnn.__file__).parent.parent,
+        check=True,
+    )
+
+
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
 def test_products_in_double(layer: Layer, without_winograd: Backend) -> None:
     tensors = [t.double() for t in layer.tensors()]

@@ -50,6 +50,14 @@ static int64_t patchReals(const Plan *p) { return p->planes * ceilDivide(p->c.in
 /* Reals that a tile takes: its components for all channels, and its products for a panel. */
 static int64_t tileReals(const Plan *p) { return COMPONENTS * (patchReals(p) + GEMM_NR); }
 
+/* An upper bound on the scratch memory of a block of at most `tiles` tiles. */
+static int64_t blockBytes(const Plan *p, int64_t tiles)
+{
+  const int64_t inMicrotiles = ceilDivide(tiles, GEMM_MR) * GEMM_MR;
+  const int64_t component = inMicrotiles * patchReals(p) + tiles * GEMM_NR + 2 * REALS_PER_LINE;
+  return (COMPONENTS * component + winogradStripReals(2, tiles)) * (int64_t)sizeof(real);
+}
+
 /* Makes blocks smaller until threads share them evenly. If they would become too small, tasks divide panels too. */
 static void balance(Plan *p, int threads)
 {
@@ -72,9 +80,10 @@ static void plan(Plan *p, int threads)
 {
   const Correlation *c = &p->c;
   const int64_t bytes = MIN(thnn_secondLevelCacheBytes() * 5 / 8, (int64_t)THNN_SCRATCH_LIMIT * 5 / 8);
-  const int64_t tileBytes = tileReals(p) * (int64_t)sizeof(real), most = (int64_t)THNN_SCRATCH_LIMIT * 15 / 16;
+  int64_t most = MAX(bytes / (tileReals(p) * (int64_t)sizeof(real)), LEAST_TILES);
+  while (most > 1 && blockBytes(p, most) > (int64_t)THNN_SCRATCH_LIMIT) most--;
   p->panels = ceilDivide(c->outChannels, GEMM_NR);
-  winogradBlock(p->tiles, MAX(bytes / tileBytes, MIN(LEAST_TILES, most / tileBytes)), p->block);
+  winogradBlock(p->tiles, most, p->block);
   balance(p, threads);
   /* Components are a cache line further apart than their size, which may be a multiple of a power of two, so that they
      map to different cache sets. */
