@@ -141,10 +141,35 @@ def test_prototype_with_another_type_of_tensor(write: Write) -> None:
     assert raises(thnn.CompileError, header) == f"{included}:2: {message}"
 
 
-def test_prototypes_in_branches_and_removed_files(write: Write) -> None:
-    right = ROWS_KERNEL.replace("THTensor *indices)\n{", "THIndexTensor *indices)\n{")
+def test_the_types_in_removed_files_are_not_compared() -> None:
     check_tensor_types([], [Path("removed.c")])
-    assert thnn.load(write(ROWS_HEADER, f"#if 0\n{ROWS_KERNEL}#else\n{right}#endif\n", "Rows")).functions
+
+
+RIGHT_ROWS_KERNEL = ROWS_KERNEL.replace("THTensor *indices)\n{", "THIndexTensor *indices)\n{")
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        f"#if 0\n{ROWS_KERNEL}#else\n{RIGHT_ROWS_KERNEL}#endif\n",
+        f"#if 0\n{ROWS_KERNEL}#endif\n#define ROWS Rows_count\n{RIGHT_ROWS_KERNEL.replace('Rows_count', 'ROWS')}",
+        "#define TENSORS THTensor *input, THIndexTensor *indices\n"
+        "void THNN_(Rows_count)(THNNState *state, TENSORS) {}\n",
+        "#define STATE THNNState *state,\n"
+        "void THNN_(Rows_count)(STATE THTensor *input, THIndexTensor *indices) {}\n",
+        "void THNN_(Rows_count)(THNNState *state, THTensor *input,\n#ifdef OLD\n  THTensor *indices\n#else\n"
+        "  THIndexTensor *indices\n#endif\n) {}\n",
+    ],
+    ids=[
+        "branches",
+        "dead definition",
+        "two arguments in a macro",
+        "comma in a macro",
+        "branches in a prototype",
+    ],
+)
+def test_prototypes_that_macros_form_are_left_out(write: Write, kernel: str) -> None:
+    assert thnn.load(write(ROWS_HEADER, kernel, "Rows")).functions
 
 
 def test_missing_kernel(write: Write) -> None:

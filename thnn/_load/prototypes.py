@@ -10,6 +10,8 @@ from thnn._header import Function
 from thnn._load.recipe import CompileError
 
 _COMMENT_OR_STRING = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*\"""", re.DOTALL)
+# Definitions under a condition of the preprocessor, which is not evaluated here, may be dead.
+_CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*if.*?^[ \t]*#[ \t]*endif", re.DOTALL | re.MULTILINE)
 _DEFINITION = re.compile(r"\bTHNN_\(\s*(\w+)\s*\)\s*\(([^(){};]*)\)\s*\{", re.ASCII)
 _TENSOR = re.compile(r"\bTH(?:Accreal|Index|Integer)?Tensor\b", re.ASCII)
 
@@ -17,22 +19,24 @@ _TENSOR = re.compile(r"\bTH(?:Accreal|Index|Integer)?Tensor\b", re.ASCII)
 def check_tensor_types(functions: Iterable[Function], files: Iterable[Path]) -> None:
     """Raises CompileError for kernels whose tensors have other types than in the header.
 
-    Several definitions of a function are for different branches of #if, which are not evaluated here: one definition
-    that agrees with the header is enough.
+    Macros are not expanded: definitions between #if and #endif, and those with another number of arguments, are left
+    out.
     """
     declared = {f.name: f for f in functions}
-    found: dict[str, list[str]] = {}
+    differences: list[str] = []
     for path in files:
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
         except OSError:  # removed since it was compiled, so that the files are compiled again
             continue
-        code = _COMMENT_OR_STRING.sub(_blank, text)
+        code = _CONDITIONAL.sub(_blank, _COMMENT_OR_STRING.sub(_blank, text))
         for match in _DEFINITION.finditer(code):
-            if (function := declared.get(match[1])) is not None:
+            function, arguments = declared.get(match[1]), match[2].split(",")
+            if function is not None and len(arguments) == len(function.arguments):
                 place = f"{path}:{1 + code.count(chr(10), 0, match.start())}"
-                found.setdefault(function.name, []).append(_difference(function, match[2].split(","), place))
-    if differences := [messages[0] for messages in found.values() if all(messages)]:
+                if difference := _difference(function, arguments, place):
+                    differences.append(difference)
+    if differences:
         raise CompileError("\n".join(differences))
 
 
