@@ -152,6 +152,8 @@ def test_names_that_are_no_misspelt_phases() -> None:
         "A_updateParameters",
         "A_renorm",
         "A_updateGrad",
+        "A_updateOutputGPU",
+        "A_backwardIn",
     ):
         assert parse_one(f"void {name}(THTensor *input, THTensor *output /*[OUT]*/);").name == name
     # The module has a forward already.
@@ -163,6 +165,7 @@ def test_prose_in_brackets() -> None:
     prose = (
         "[0, 1] [N, C] [a = 1] [OUT, IN, H, W] [input, target] [default] [default behaviour] [default: mean]"
         " [size: N] [size of input] [out: N] [like this one] [1, inf] [x=0] [(N), (C)] [=] [,]"
+        " [size 3 3] [Size=2,4] [size (N, 1)] [like: x] [like, really]"
     )
     (a,) = parse_one(f"void f(int a); // {prose}").arguments
     assert a.doc == prose

@@ -282,7 +282,9 @@ def _meant(text: str) -> str:
     name, *operands = _SEPARATORS.sub(" ", text).split() or [""]
     if _is_tag([name.upper(), *operands]):
         has_value = bool(operands) and _VALUE.fullmatch(operands[-1]) is not None
-        if name.isupper() or name.upper() == "LIKE" or has_value:
+        # In lower case brackets are prose unless they can only be meant as a tag.
+        is_size = name.upper() == "SIZE" and operands[0][0].islower() and not _SEPARATORS.search(text)
+        if name.isupper() or (has_value and (is_size or name.upper() == "DEFAULT")):
             return f"[{' '.join([name.upper(), *operands])}]"
     parts = [part.split() for part in text.split(",")]
     if all(words and words[0].isupper() and _is_tag(words) for words in parts):

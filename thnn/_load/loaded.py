@@ -380,7 +380,11 @@ def _checked(
     references: Mapping[str, Reference] | None, header: Path, functions: Sequence[Function]
 ) -> Mapping[str, Reference]:
     modules = group_modules(functions)
-    references = references or {}
+    references = {} if references is None else references
+    if not isinstance(references, Mapping):
+        raise TypeError(
+            f"thnn.load: references: expected a mapping of modules to functions, got {references!r}"
+        )
     for name in references:
         if not callable(references[name]):
             raise TypeError(f"thnn.load: references: {name}: expected a function, got {references[name]!r}")
@@ -405,7 +409,7 @@ def _check_signature(name: str, reference: Reference, forward: Function) -> None
     given += [a.variable for a in forward.scalars]
     try:
         signature = inspect.signature(reference)
-    except ValueError:  # functions of C, such as torch.tanh, have none
+    except Exception:  # functions of C, such as torch.tanh, have none, and objects may fail to tell theirs
         return
     try:
         signature.bind(**dict.fromkeys(given))
