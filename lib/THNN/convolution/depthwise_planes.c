@@ -106,7 +106,7 @@ static void computeBand(const Bands *b, int64_t firstVector, int64_t firstImage,
   }
 }
 
-/* Where the stride is 1, direct convolution is faster unless rows are short. */
+/* Direct convolution is faster where the stride is 1, unless rows are short. */
 static bool isFaster(const Convolution *g)
 {
   bool strided = false;
