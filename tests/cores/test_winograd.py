@@ -125,7 +125,7 @@ def _close(a: Tensor, b: Tensor) -> None:
     torch.testing.assert_close(a, b.float(), rtol=0, atol=3e-6 * b.abs().max().item())
 
 
-@pytest.mark.parametrize("layer", LAYERS, ids=str)
+@pytest.mark.parametrize("layer", [layer for layer in LAYERS if not layer.depth], ids=str)
 def test_winograd_and_the_reference_core_agree(layer: Layer, reference: Library) -> None:
     tensors = layer.tensors()
     fast = layer.products(WINOGRAD, *tensors)
@@ -162,7 +162,7 @@ def test_blocks_of_many_channels_fit_into_scratch_memory(capability: str) -> Non
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
-def test_products_in_double(layer: Layer, without_winograd: Backend) -> None:
+def test_products_are_those_of_torch(layer: Layer, without_winograd: Backend) -> None:
     tensors = [t.double() for t in layer.tensors()]
     exact = layer.torch_products(*tensors)
     if layer.bias:
@@ -170,6 +170,8 @@ def test_products_in_double(layer: Layer, without_winograd: Backend) -> None:
             -1, *[1] * len(layer.size)
         )
     plain = Backend("THNNDoubleGemmBackend", DOUBLE, without_winograd.library)
+    for a, b in zip(layer.products(WINOGRAD, *layer.tensors()), exact, strict=True):
+        _close(a, b)
     products, others = (layer.products(b, *tensors) for b in (type2backend[torch.float64], plain))
     for a, b, other in zip(products, exact, others, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-14 * b.abs().max().item())
