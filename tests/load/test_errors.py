@@ -141,6 +141,18 @@ def test_prototype_with_another_type_of_tensor(write: Write) -> None:
     assert raises(thnn.CompileError, header) == f"{included}:2: {message}"
 
 
+def test_a_class_of_several_outputs(write: Write) -> None:
+    header = write(
+        "TH_API void THNN_(Two_updateOutput)(\n    THNNState *state, THTensor *input,\n"
+        "    THTensor *output,    // [OUT] [LIKE input]\n    THTensor *outputB);  // [OUT] [LIKE input]\n",
+        "void THNN_(Two_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *outputB) {}\n",
+        "Two",
+    )
+    own = thnn.load(header)
+    with pytest.raises(thnn.HeaderError, match="expected one output for a class, got output, outputB"):
+        _ = own.TwoFunction
+
+
 def test_the_types_in_removed_files_are_not_compared() -> None:
     check_tensor_types([], [Path("removed.c")])
 

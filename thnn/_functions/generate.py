@@ -125,7 +125,7 @@ def _make_function_class(
 ) -> type[FunctionBase]:
     """The autograd class of a module that maps inputs (and parameters) to an output.
 
-    Raises HeaderError if the value of an argument of a backward function is not known.
+    Raises HeaderError if the value of an argument of a backward function is not known, and for several outputs.
     """
     return _make(module, name or module.name + "Function", library, reference, criterion=False)
 
@@ -153,6 +153,12 @@ def _make(
     variables = [*scalars.values()]
     saved = [a.name for a in forward.tensors("saved")]
     outputs = [a.name for a in forward.tensors("output")]
+    if len(outputs) > 1:
+        raise HeaderError(
+            forward.location,
+            f"{forward.name}: expected one output for a class, got {', '.join(outputs)}; the functions of a backend"
+            " write all of them",
+        )
     returns_indices = "indices" in saved
     options = [a.name for a in forward.arguments if a.role == "generator"]
     options += ["return_indices"] if returns_indices else []
