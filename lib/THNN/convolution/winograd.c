@@ -45,16 +45,16 @@ typedef struct Plan {
 } Plan;
 
 /* Reals of a component of a tile, for all planes of the kernel and all channels. */
-static int64_t patchReals(const Plan *p) { return p->planes * ceilDivide(p->c.inChannels, VL) * VL; }
+static int64_t tilePatchReals(const Plan *p) { return p->planes * ceilDivide(p->c.inChannels, VL) * VL; }
 
 /* Reals that a tile takes: its components for all channels, and its products for a panel. */
-static int64_t tileReals(const Plan *p) { return COMPONENTS * (patchReals(p) + GEMM_NR); }
+static int64_t tileReals(const Plan *p) { return COMPONENTS * (tilePatchReals(p) + GEMM_NR); }
 
 /* An upper bound on the scratch memory of a block of at most `tiles` tiles. */
 static int64_t blockBytes(const Plan *p, int64_t tiles)
 {
   const int64_t inMicrotiles = ceilDivide(tiles, GEMM_MR) * GEMM_MR;
-  const int64_t component = inMicrotiles * patchReals(p) + tiles * GEMM_NR + 2 * REALS_PER_LINE;
+  const int64_t component = inMicrotiles * tilePatchReals(p) + tiles * GEMM_NR + 2 * REALS_PER_LINE;
   return (COMPONENTS * component + winogradStripReals(2, tiles)) * (int64_t)sizeof(real);
 }
 
@@ -88,7 +88,7 @@ static void plan(Plan *p, int threads)
   /* Components are a cache line further apart than their size, which may be a multiple of a power of two, so that they
      map to different cache sets. */
   const int64_t tiles = elementCount(p->block), microtiles = ceilDivide(tiles, GEMM_MR);
-  p->patchReals = ceilDivide(tiles, microtiles) * microtiles * patchReals(p) + REALS_PER_LINE;
+  p->patchReals = ceilDivide(tiles, microtiles) * microtiles * tilePatchReals(p) + REALS_PER_LINE;
   p->productReals = tiles * GEMM_NR + REALS_PER_LINE;
   p->weightStride = p->planes * c->inChannels * GEMM_NR + REALS_PER_LINE;
   p->panelReals = COMPONENTS * p->weightStride;
