@@ -56,14 +56,15 @@ INLINE void product(const int R, const int V, const WinogradProduct *p)
 
 INLINE void sum(const int R, const int V, const WinogradSum *p)
 {
-  const int64_t aStride = p->aStride, bStride = p->bStride;
-  for (int64_t t = 0; t < p->terms;) {
-    const int64_t end = MIN(t + WINOGRAD_PARTIAL_TILES, p->terms);
-    const bool accumulate = p->accumulate || t > 0;
-    vreal acc[MAX_VECTORS];
+  vreal acc[MAX_VECTORS];
+  real total[MAX_VECTORS * VBYTES / sizeof(real)]; /* of the previous partial sums */
+  const real *a = p->a, *b = p->b;
+  const int64_t aStride = p->aStride, bStride = p->bStride, terms = p->terms;
+  bool begun = false;
+  for (int64_t t = 0;;) {
+    const int64_t end = MIN(t + WINOGRAD_PARTIAL_TILES, terms);
 #pragma GCC unroll 28
     for (int i = 0; i < R * V; i++) acc[i] = (vreal){0};
-    const real *a = p->a + t * aStride, *b = p->b + t * VL;
 #pragma GCC unroll 2
     for (; t < end; t++, a += aStride, b += VL) {
       vreal w[2];
@@ -76,14 +77,22 @@ INLINE void sum(const int R, const int V, const WinogradSum *p)
         for (int v = 0; v < V; v++) acc[r * V + v] += x * w[v];
       }
     }
-#pragma GCC unroll 14
-    for (int r = 0; r < R; r++)
-#pragma GCC unroll 2
-      for (int v = 0; v < V; v++) {
-        real *c = p->c + r * p->cStride + v * VL;
-        v_store(c, accumulate ? v_load(c) + acc[r * V + v] : acc[r * V + v]);
-      }
+    if (end == terms) break;
+#pragma GCC unroll 28
+    for (int i = 0; i < R * V; i++) v_store(total + i * VL, begun ? acc[i] + v_load(total + i * VL) : acc[i]);
+    begun = true;
   }
+  if (begun) {
+#pragma GCC unroll 28
+    for (int i = 0; i < R * V; i++) acc[i] += v_load(total + i * VL);
+  }
+#pragma GCC unroll 14
+  for (int r = 0; r < R; r++)
+#pragma GCC unroll 2
+    for (int v = 0; v < V; v++) {
+      real *c = p->c + r * p->cStride + v * VL;
+      v_store(c, p->accumulate ? v_load(c) + acc[r * V + v] : acc[r * V + v]);
+    }
 }
 
 #define ROWS_TO_6(X, V) X(1, V) X(2, V) X(3, V) X(4, V) X(5, V) X(6, V)
