@@ -51,18 +51,26 @@ class Layer:
     bias: bool = False
     scale: float = 1  # of gradWeight
     depth: int = 0  # of a volume, whose kernel is 3x3x3
+    dilation: int = 1  # of the rows and columns
 
     @property
     def size(self) -> tuple[int, ...]:
         return (self.depth, self.height, self.width) if self.depth else (self.height, self.width)
 
+    @property
+    def dilations(self) -> tuple[int, ...]:
+        return (*[1] * (len(self.size) - 2), self.dilation, self.dilation)
+
     def tensors(self, seed: int = 0, relu: bool = False) -> tuple[Tensor, Tensor, Tensor]:
         generator = torch.Generator().manual_seed(seed)
-        grown = 2 * self.padding - 2
         shapes = {
             "i": (self.batch, self.inputs, *self.size),
             "w": (self.outputs, self.inputs // self.groups, *[3] * len(self.size)),
-            "o": (self.batch, self.outputs, *(s + grown for s in self.size)),
+            "o": (
+                self.batch,
+                self.outputs,
+                *(s + 2 * self.padding - 2 * d for s, d in zip(self.size, self.dilations, strict=True)),
+            ),
         }
         result = []
         for name, shape in shapes.items():
@@ -80,7 +88,8 @@ class Layer:
     def products(self, backend: Backend, input: Tensor, weight: Tensor, grad_output: Tensor) -> list[Tensor]:
         """output, gradInput, gradWeight; the last one is added to ones."""
         padding = self.padding
-        arguments = (1, 1, 1, padding if self.depth else 0, padding, padding, 1, 1, 1, self.groups)
+        dilations = (1, self.dilation, self.dilation)
+        arguments = (1, 1, 1, padding if self.depth else 0, padding, padding, *dilations, self.groups)
         bias = torch.arange(float(self.outputs), dtype=weight.dtype) if self.bias else None
         output, grad_input, grad_weight = weight.new_empty(0), weight.new_empty(0), torch.ones_like(weight)
         backend.Convolution_updateOutput(0, input, output, weight, bias, *arguments)
@@ -92,7 +101,7 @@ class Layer:
 
     def torch_products(self, input: Tensor, weight: Tensor, grad_output: Tensor) -> list[Tensor]:
         axes = len(self.size)
-        window = ([1] * axes, [self.padding] * axes, [1] * axes)
+        window = ([1] * axes, [self.padding] * axes, list(self.dilations))
         convolution = torch.nn.functional.conv3d if self.depth else torch.nn.functional.conv2d
         output = convolution(input, weight, None, *window, self.groups)
         grad_input, grad_weight, _ = torch.ops.aten.convolution_backward(
@@ -109,7 +118,7 @@ LAYERS = [
     Layer(1, 40, 16, 16, 17, padding=3, channels_last="i"),
     Layer(1, 32, 48, 13, 16, channels_last="wo"),
     Layer(2, 48, 64, 12, 12, groups=2, bias=True),
-    Layer(1, 16, 16, 3, 201, padding=0),
+    Layer(1, 16, 16, 6, 201, padding=0),
     Layer(13, 16, 40, 4, 4),
     Layer(10, 16, 24, 14, 15),  # gradWeight: F(3x3,4x4)
     Layer(3, 19, 16, 30, 27, channels_last="iwo"),
@@ -118,6 +127,10 @@ LAYERS = [
     Layer(2, 17, 35, 10, 11, depth=8, padding=2, channels_last="iwo", bias=True),
     Layer(2, 48, 64, 15, 14, depth=9, padding=0, groups=2),
     Layer(3, 24, 32, 30, 27, depth=4, channels_last="i"),  # gradWeight: F(3x3,4x4)
+    Layer(2, 33, 35, 21, 26, padding=2, dilation=2, bias=True, scale=0.5),
+    Layer(1, 20, 48, 61, 58, padding=3, dilation=3, channels_last="iwo"),  # gradWeight: F(3x3,4x4)
+    Layer(2, 48, 32, 34, 47, padding=0, dilation=5, groups=2, channels_last="w"),
+    Layer(1, 20, 33, 30, 31, depth=4, padding=2, dilation=2, bias=True),
 ]
 
 
@@ -248,6 +261,35 @@ def test_depth_of_kernels(planes: int, stride: int, padding: int, dilation: int)
         _close(a, b)
 
 
+@pytest.mark.parametrize(
+    ("stride", "padding", "dilation"),
+    [((1, 1), (3, 2), (3, 2)), ((2, 1), (1, 4), (2, 4)), ((2, 3), (5, 0), (6, 3)), ((3, 2), (2, 2), (4, 2))],
+)
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_strides_and_dilations_of_rows_and_columns(
+    stride: tuple[int, int], padding: tuple[int, int], dilation: tuple[int, int], channels_last: bool
+) -> None:
+    """Dilations that are multiples of the stride, and one that is not."""
+    generator = torch.Generator().manual_seed(0)
+    image = torch.randn(2, 20, 57, 62, generator=generator)
+    weight = torch.randn(33, 20, 3, 3, generator=generator)
+    exact = torch.nn.functional.conv2d(image.double(), weight.double(), None, stride, padding, dilation)
+    grad_output = torch.randn(exact.shape, generator=generator)
+    if channels_last:
+        image, grad_output = (t.contiguous(memory_format=torch.channels_last) for t in (image, grad_output))
+    arguments = (1, *stride[::-1], 0, *padding[::-1], 1, *dilation[::-1], 1)  # widths come before heights
+    output, grad_input, grad_weight = torch.empty(0), torch.empty(0), torch.zeros_like(weight)
+    WINOGRAD.Convolution_updateOutput(0, image, output, weight, None, *arguments)
+    WINOGRAD.Convolution_updateGradInput(0, image, grad_output, grad_input, weight, *arguments)
+    WINOGRAD.Convolution_accGradParameters(0, image, grad_output, grad_weight, None, *arguments, 1)
+    by_input, by_weight, _ = torch.ops.aten.convolution_backward(
+        grad_output.double(), image.double(), weight.double(), None, stride, padding, dilation, False, [0] * 2, 1,
+        [True, True, False],
+    )  # fmt: skip
+    for a, b in ((output, exact), (grad_input, by_input), (grad_weight, by_weight)):
+        _close(a, b)
+
+
 def test_volumes_with_planar_kernels_and_strided_views() -> None:
     generator = torch.Generator().manual_seed(0)
     arguments = (1, 1, 1, 0, 1, 1, 1, 1, 1, 1)
@@ -263,7 +305,8 @@ def test_volumes_with_planar_kernels_and_strided_views() -> None:
 # gradWeight of the first three layers sums over enough positions for F(3x3,4x4).
 ACCURACY = [Layer(3, 64, 64, 28, 28), Layer(3, 128, 128, 28, 28), Layer(11, 64, 64, 14, 14),
             Layer(2, 256, 256, 14, 14), Layer(3, 512, 256, 7, 7), Layer(4, 64, 64, 14, 14),
-            Layer(2, 32, 64, 28, 28, depth=8), Layer(1, 128, 128, 14, 14, depth=4)]  # fmt: skip
+            Layer(2, 32, 64, 28, 28, depth=8), Layer(1, 128, 128, 14, 14, depth=4),
+            Layer(3, 128, 128, 28, 28, padding=2, dilation=2)]  # fmt: skip
 
 
 @pytest.mark.parametrize("layer", ACCURACY, ids=str)
@@ -296,6 +339,7 @@ def _bits(tensors: list[Tensor]) -> list[Tensor]:
         Layer(1, 48, 32, 15, 15),
         Layer(3, 32, 160, 7, 9),
         Layer(2, 24, 40, 15, 15, depth=7),
+        Layer(3, 32, 80, 21, 22, padding=3, dilation=3),
     ],
     ids=str,
 )
@@ -319,6 +363,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(layer: Layer, poison: bool)
         Layer(4, 48, 40, 9, 9),
         Layer(15, 20, 17, 14, 14, channels_last="iwo"),
         Layer(2, 24, 32, 12, 12, depth=9),
+        Layer(2, 24, 32, 28, 28, dilation=2),
     ],
     ids=str,
 )
@@ -360,12 +405,21 @@ def test_differences_that_overflow_do_not_reach_the_result(layer: Layer) -> None
 
 
 def test_the_setting_turns_the_method_off(without_winograd: Backend) -> None:
-    for layer in (Layer(2, 32, 32, 14, 14), Layer(1, 32, 32, 14, 14, depth=6)):
+    for layer in (
+        Layer(2, 32, 32, 14, 14),
+        Layer(1, 32, 32, 14, 14, depth=6),
+        Layer(1, 32, 32, 28, 28, padding=2, dilation=2),
+    ):
         tensors = layer.tensors()
         winograd, plain = layer.products(WINOGRAD, *tensors), layer.products(without_winograd, *tensors)
         assert not any(torch.equal(a, b) for a, b in zip(winograd, plain, strict=True))
-    # Too few Winograd tiles: the method is not used.
-    for few in (Layer(1, 32, 32, 12, 12), Layer(1, 32, 32, 12, 12, depth=4)):
+    # Too few Winograd tiles, or too small images or residue classes: the method is not used.
+    for few in (
+        Layer(1, 32, 32, 12, 12),
+        Layer(1, 32, 32, 12, 12, depth=4),
+        Layer(16, 32, 32, 3, 3),
+        Layer(2, 32, 32, 27, 27, padding=9, dilation=9),
+    ):
         tensors = few.tensors()
         for a, b in zip(
             few.products(WINOGRAD, *tensors), few.products(without_winograd, *tensors), strict=True

@@ -30,19 +30,26 @@ _ROUNDS = 7
 
 @dataclass(frozen=True)
 class Layer:
-    """A 3x3 convolution with padding 1; with a depth 3x3x3."""
+    """A 3x3 convolution with padding and dilation `dilation`; with a depth 3x3x3, whose padding in depth is 1."""
 
     channels: int
     size: int
     batch: int
     depth: int = 0
+    dilation: int = 1
 
     @property
     def sizes(self) -> tuple[int, ...]:
         return (self.depth, self.size, self.size) if self.depth else (self.size, self.size)
 
     def __str__(self) -> str:
-        return f"{self.channels} at {'x'.join(map(str, self.sizes))}, batch {self.batch}"
+        dilation = f", dilation {self.dilation}" if self.dilation > 1 else ""
+        return f"{self.channels} at {'x'.join(map(str, self.sizes))}, batch {self.batch}{dilation}"
+
+    @property
+    def dilations(self) -> list[int]:
+        """Of each axis; also the padding."""
+        return [*[1] * (len(self.sizes) - 2), self.dilation, self.dilation]
 
     def tensors(self, layout: str, seed: int = 0, relu: bool = False) -> list[Tensor]:
         """Input, weight and gradOutput."""
@@ -60,17 +67,23 @@ LAYERS = [
     Layer(64, 56, 8), Layer(64, 56, 1), Layer(128, 28, 8), Layer(256, 14, 8), Layer(512, 7, 8), Layer(64, 32, 16),
     Layer(32, 112, 4), Layer(16, 56, 8), Layer(16, 14, 1), Layer(64, 14, 1), Layer(128, 7, 3), Layer(256, 14, 1),
     Layer(256, 7, 3), Layer(512, 7, 4), Layer(32, 28, 2, 8), Layer(64, 28, 1, 8), Layer(64, 28, 1, 16),
-    Layer(128, 14, 1, 8), Layer(256, 14, 1, 4),
+    Layer(128, 14, 1, 8), Layer(256, 14, 1, 4), Layer(128, 28, 8, dilation=2), Layer(64, 56, 8, dilation=2),
+    Layer(512, 28, 1, dilation=2), Layer(64, 57, 1, dilation=3), Layer(256, 28, 2, dilation=4),
+    Layer(32, 28, 2, 8, dilation=2),
 ]  # fmt: skip
-_ACCURACY = [*LAYERS[:7], *LAYERS[-5:]]
+_ACCURACY = [*LAYERS[:7], *LAYERS[-11:]]
 
 
-def thnn_calls(backend: Backend, tensors: Sequence[Tensor]) -> tuple[list[Callable[[], None]], list[Tensor]]:
+def thnn_calls(
+    layer: Layer, backend: Backend, tensors: Sequence[Tensor]
+) -> tuple[list[Callable[[], None]], list[Tensor]]:
     """A call per product, and the tensors that they compute; gradWeight is added to its tensor."""
     input, weight, gradient = tensors
     results = [torch.empty_like(gradient), torch.empty_like(input), torch.zeros_like(weight)]
     output, grad_input, grad_weight = results
-    window = (1, 1, 1, int(input.dim() == 5), 1, 1, 1, 1, 1, 1)  # stride, padding, dilation, groups
+    dilation = layer.dilation
+    # stride, padding, dilation, groups
+    window = (1, 1, 1, int(input.dim() == 5), dilation, dilation, 1, dilation, dilation, 1)
     calls = [
         lambda: backend.Convolution_updateOutput(0, input, output, weight, None, *window),
         lambda: backend.Convolution_updateGradInput(0, input, gradient, grad_input, weight, *window),
@@ -79,10 +92,10 @@ def thnn_calls(backend: Backend, tensors: Sequence[Tensor]) -> tuple[list[Callab
     return calls, results
 
 
-def torch_calls(tensors: Sequence[Tensor]) -> list[Callable[[], Tensor]]:
+def torch_calls(layer: Layer, tensors: Sequence[Tensor]) -> list[Callable[[], Tensor]]:
     input, weight, gradient = tensors
     axes = input.dim() - 2
-    window = ([1] * axes, [1] * axes, [1] * axes)
+    window = ([1] * axes, layer.dilations, layer.dilations)
     convolution = torch.nn.functional.conv2d if axes == 2 else torch.nn.functional.conv3d
 
     def backward(product: int) -> Tensor:
@@ -102,9 +115,9 @@ def torch_calls(tensors: Sequence[Tensor]) -> list[Callable[[], Tensor]]:
 def _times(layer: Layer, layout: str, winograd: Backend, gemm: Backend) -> None:
     tensors = layer.tensors(layout)
     calls: dict[str, Sequence[Callable[[], object]]] = {
-        "torch": torch_calls(tensors),
-        "gemm": thnn_calls(gemm, tensors)[0],
-        "winograd": thnn_calls(winograd, tensors)[0],
+        "torch": torch_calls(layer, tensors),
+        "gemm": thnn_calls(layer, gemm, tensors)[0],
+        "winograd": thnn_calls(layer, winograd, tensors)[0],
     }
     for i, product in enumerate(PRODUCTS):
         best = {k: v.best for k, v in take_turns({k: v[i] for k, v in calls.items()}, _ROUNDS).items()}
@@ -118,11 +131,16 @@ def _errors(layer: Layer, relu: bool, winograd: Backend) -> None:
     rms, largest = torch.zeros(3), torch.zeros(2, 3)
     for seed in range(_SEEDS):
         tensors = layer.tensors(CONTIGUOUS, seed, relu)
-        calls, ours = thnn_calls(winograd, tensors)
+        calls, ours = thnn_calls(layer, winograd, tensors)
         for call in calls:
             call()
         for i, (mine, theirs, exact) in enumerate(
-            zip(ours, torch_calls(tensors), torch_calls([t.double() for t in tensors]), strict=True)
+            zip(
+                ours,
+                torch_calls(layer, tensors),
+                torch_calls(layer, [t.double() for t in tensors]),
+                strict=True,
+            )
         ):
             right = exact()
             errors = [(t - right) for t in (mine, theirs())]

@@ -162,6 +162,21 @@ void THNN_(correlateResidues)(const Correlation *backward, const Convolution *g,
   }
 }
 
+void THNN_(correlationOfDilationResidue)(Correlation *c, int d, int64_t classNumber)
+{
+  CorrelationAxis *a = c->axis + d;
+  const int64_t classes = a->dilation / a->stride, first = a->offset + classNumber * a->stride,
+                coordinate = floorDivide(first, a->dilation), residue = first - coordinate * a->dilation;
+  c->source += residue * a->sourceStride;
+  c->target += classNumber * a->targetStride;
+  a->sourceSize = residue < a->sourceSize ? ceilDivide(a->sourceSize - residue, a->dilation) : 0;
+  a->targetSize = ceilDivide(a->targetSize - classNumber, classes);
+  a->offset = coordinate;
+  a->sourceStride *= a->dilation;
+  a->targetStride *= classes;
+  a->stride = a->dilation = 1;
+}
+
 void THNN_(correlationLengthenRows)(Correlation *c)
 {
   int longest = 3;

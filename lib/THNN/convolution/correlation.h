@@ -41,6 +41,14 @@ static inline int64_t axisExtent(const CorrelationAxis *axis, int64_t positions,
   return (positions - 1) * axis->stride + (kernel - 1) * axis->dilation + 1;
 }
 
+/* The positions begin .. end - 1 for which kernel element t reads the source, not padding. */
+static inline void axisPositions(const CorrelationAxis *a, int64_t t, int64_t *begin, int64_t *end)
+{
+  const int64_t at = a->offset + t * a->dilation;
+  *begin = at < 0 ? ceilDivide(-at, a->stride) : 0;
+  *end = MAX(MIN(floorDivide(a->sourceSize - 1 - at, a->stride) + 1, a->targetSize), *begin);
+}
+
 /* True if position q of the target reads source coordinate q only. */
 static inline bool axisIsIdentity(const CorrelationAxis *a)
 {
@@ -91,6 +99,17 @@ void THNN_(correlationSimplify)(Correlation *correlation);
 /* If rows are shorter than half a vector and the longest of the three last axes has at least one vector, makes it the
    last. */
 void THNN_(correlationLengthenRows)(Correlation *correlation);
+
+/* The number of classes of target positions that read one residue class of the source coordinates modulo the dilation,
+   for an axis whose dilation is a multiple of its stride. */
+static inline int64_t dilationResidues(const CorrelationAxis *axis)
+{
+  return MIN(axis->dilation / axis->stride, axis->targetSize);
+}
+
+/* Restricts axis d to class number `classNumber` of dilationResidues(): every dilation-th source coordinate, stride and
+   dilation 1. */
+void THNN_(correlationOfDilationResidue)(Correlation *correlation, int d, int64_t classNumber);
 
 /* Sets every element of the target to its channel's bias, or to 0. */
 void THNN_(correlationFill)(const Correlation *correlation);

@@ -12,7 +12,7 @@ bool THNN_(winogradSuits)(const Correlation *c)
 #ifdef WINOGRAD
   if (!axisIsIdentity(c->axis)) return false;
   for (int d = 2; d < 4; d++)
-    if (c->axis[d].kernel != 3 || c->axis[d].stride != 1 || c->axis[d].dilation != 1) return false;
+    if (c->axis[d].kernel != 3 || c->axis[d].dilation % c->axis[d].stride != 0) return false;
   return thnn_winogradEnabled();
 #else
   return (void)c, false;
@@ -33,12 +33,12 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
 
 #define COMPONENTS 16
 
-/* The plan of a group. A task computes some panels of a block of tiles. */
+/* The plan of a group. A task computes some panels of a block of tiles of a residue class. */
 typedef struct Plan {
   Correlation c;
-  int64_t tiles[4], block[4];
+  int64_t residues, tiles[4], block[4];
   int64_t planes;                   /* of the kernel */
-  int64_t blocks, panelParts;       /* panelParts: tasks of a block */
+  int64_t blocks, panelParts;       /* of all residue classes; tasks of a block */
   int64_t panels, panelsTogether;   /* panels whose weights are transformed at a time */
   int64_t weightStride, panelReals; /* of a component and of a panel of transformed weights */
   int64_t patchReals, productReals; /* of a component, for the tiles of a block */
@@ -62,7 +62,7 @@ static int64_t blockBytes(const Plan *p, int64_t tiles)
 static void balance(Plan *p, int threads)
 {
   for (;;) {
-    p->blocks = tileCount(p->tiles, p->block);
+    p->blocks = p->residues * tileCount(p->tiles, p->block);
     if (p->blocks % threads == 0 || p->blocks >= 8 * threads) break;
     int d = 0;
     while (d < 4 && p->block[d] == 1) d++;
@@ -153,10 +153,9 @@ static inline void transformRow(const real *products, int64_t componentStride, i
 }
 
 /* Stores VL output channels of a block. */
-static void store(const Plan *p, const Tile *block, const real *products, int64_t outChannel, real *strip,
-                  vreal *check)
+static void store(const Plan *p, const Correlation *c, const Tile *block, const real *products, int64_t outChannel,
+                  real *strip, vreal *check)
 {
-  const Correlation *c = &p->c;
   const int64_t lanes = MIN(VL, c->outChannels - outChannel), pitch = 2 * block->size[3] * VL;
   const int64_t positions = MIN(2 * block->size[3], c->axis[3].targetSize - 2 * block->start[3]);
   vreal bias = {0};
@@ -183,20 +182,22 @@ static void store(const Plan *p, const Tile *block, const real *products, int64_
    finite. */
 static bool computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t end, const real *weights)
 {
-  const Correlation *c = &p->c;
-  const Tile block = tileAt(p->tiles, p->block, index);
+  /* The classes of one block are adjacent tasks, because they read and write the same cache lines. */
+  const Correlation c = winogradResidue(&p->c, index % p->residues);
+  const Tile block = tileAt(p->tiles, p->block, index / p->residues);
   const int64_t tiles = elementCount(block.size);
   real *patches = thnn_scratch(sizeof(real) * (size_t)(COMPONENTS * (p->patchReals + p->productReals) +
                                                        winogradStripReals(2, p->block[3])));
   real *products = patches + COMPONENTS * p->patchReals, *strip = products + COMPONENTS * p->productReals;
   const WinogradPatches layout = {patches, p->patchReals, ceilDivide(tiles, ceilDivide(tiles, GEMM_MR))};
-  THNN_(winogradPatches)(c, 2, &block, c->source, c->inChannels, &layout, strip);
+  THNN_(winogradPatches)(&c, 2, &block, c.source, c.inChannels, &layout, strip);
   vreal check = {0};
   for (int64_t panel = begin; panel < end; panel++, weights += p->panelReals) {
     const int64_t outChannel = panel * GEMM_NR;
-    const int V = c->outChannels - outChannel > VL ? 2 : 1;
+    const int V = c.outChannels - outChannel > VL ? 2 : 1;
     multiply(p, patches, tiles, weights, V, products);
-    for (int v = 0; v < V; v++) store(p, &block, products + v * tiles * VL, outChannel + v * VL, strip, &check);
+    for (int v = 0; v < V; v++)
+      store(p, &c, &block, products + v * tiles * VL, outChannel + v * VL, strip, &check);
   }
   return v_sum(check) == 0;
 }
@@ -262,9 +263,9 @@ static void computeGroup(const Plan *p, real *weights, int64_t work)
 bool THNN_(winogradCorrelate)(const Correlation *c)
 {
   if (!THNN_(winogradSuits)(c) || !winogradPays(c)) return false;
-  Plan p = {.c = *c, .planes = c->axis[1].kernel};
+  Plan p = {.c = *c, .residues = winogradResidues(c), .planes = c->axis[1].kernel};
   winogradTiles(c, 2, p.tiles);
-  const int64_t work = elementCount(p.tiles) * p.planes * c->inChannels * c->outChannels;
+  const int64_t work = p.residues * elementCount(p.tiles) * p.planes * c->inChannels * c->outChannels;
   plan(&p, thnn_threads(1 << 20, work));
   real *weights = thnn_sharedScratch(sizeof(real) * (size_t)(p.panelsTogether * p.panelReals));
   if (weights == NULL) return false;

@@ -4,9 +4,9 @@
 #include "convolution/packing.h"
 #include "convolution/winograd_kernels.h"
 
-/* Winograd's method for 3x3 kernels of stride 1 (Winograd 1980; Lavin and Gray 2016): 2x2 positions, a Winograd tile,
-   take 16 products per pair of channels instead of 36. Kernels may have a depth, too: the planes that a position reads
-   are further channels.
+/* Winograd's method for 3x3 kernels (Winograd 1980; Lavin and Gray 2016): 2x2 positions, a Winograd tile, take 16
+   products per pair of channels instead of 36. Kernels may have a depth, too: the planes that a position reads are
+   further channels. They may have a dilation of rows and columns, which divides positions into residue classes.
 
    The 4x4 source coordinates that a Winograd tile reads, its patch, and the filters are transformed to 16 components
    each. A component of all tiles and channels is a matrix, and so is a component of all filters; their product is
@@ -17,32 +17,50 @@ static inline int64_t winogradComponents(int m) { return (m + 2) * (m + 2); }
 
 /* --- images and Winograd tiles --------------------------------------------------------------------------------- */
 
-/* Winograd tiles of a correlation: two axes of images (the second may be the depth), rows and columns of tiles. */
+/* Rows and columns of a kernel with a dilation are computed by residue classes: combinations of one class of rows and one
+   of columns, each a correlation without dilation. */
+static inline int64_t winogradResidues(const Correlation *c)
+{
+  return dilationResidues(c->axis + 2) * dilationResidues(c->axis + 3);
+}
+
+static inline Correlation winogradResidue(const Correlation *c, int64_t i)
+{
+  Correlation residue = *c;
+  const int64_t columns = dilationResidues(c->axis + 3);
+  THNN_(correlationOfDilationResidue)(&residue, 2, i / columns);
+  THNN_(correlationOfDilationResidue)(&residue, 3, i % columns);
+  return residue;
+}
+
+/* Winograd tiles of a residue class: two axes of images (the second may be the depth), rows and columns of tiles. All
+   classes have the tiles of the first one, which is the largest. */
 static inline void winogradTiles(const Correlation *c, int m, int64_t *tiles)
 {
-  for (int d = 0; d < 4; d++) tiles[d] = d < 2 ? c->axis[d].targetSize : ceilDivide(c->axis[d].targetSize, m);
+  for (int d = 0; d < 2; d++) tiles[d] = c->axis[d].targetSize;
+  for (int d = 2; d < 4; d++)
+    tiles[d] = ceilDivide(c->axis[d].targetSize, m * (c->axis[d].dilation / c->axis[d].stride));
 }
 
-/* The target planes first .. end - 1 for which plane t of the kernel reads a plane of the source. */
-static inline void winogradPlanes(const CorrelationAxis *depth, int64_t t, int64_t *first, int64_t *end)
-{
-  const int64_t at = depth->offset + t * depth->dilation;
-  *first = at < 0 ? ceilDivide(-at, depth->stride) : 0;
-  *end = MAX(MIN(floorDivide(depth->sourceSize - 1 - at, depth->stride) + 1, depth->targetSize), *first);
-}
-
-/* True if Winograd's method is faster than the implicit GEMM, which leaves out planes of padding. Decides by sizes alone;
-   docs/convolution.md has the measurement. */
+/* True if Winograd's method is faster than the implicit GEMM, which leaves out padding along the depth, or along the
+   height of a kernel without depth. Decides by sizes alone; docs/convolution.md has the measurement. */
 static inline bool winogradPays(const Correlation *c)
 {
-  int64_t tiles[4], pairs = 0, first, end; /* pairs: of a tile and a plane of the kernel */
+  /* Pairs of a tile and a plane of the kernel that it reads, and of a row of positions and a row of the kernel. */
+  int64_t tiles[4], pairs = 0, rows = 0, begin, end;
   winogradTiles(c, 2, tiles);
-  const int64_t planes = c->axis[1].kernel;
+  const int64_t planes = c->axis[1].kernel, tilesOfPlane = winogradResidues(c) * tiles[2] * tiles[3];
   if (c->inChannels < 16 || c->inChannels > 1024 / planes || c->outChannels < 16) return false;
   if (planes > 1 && c->inChannels * c->outChannels < 512) return false;
+  for (int64_t t = 0; t < 3; t++) {
+    axisPositions(c->axis + 2, t, &begin, &end);
+    rows += planes > 1 ? c->axis[2].targetSize : end - begin;
+  }
+  const int64_t products = 16 * tilesOfPlane, ofImplicitGemm = rows * 3 * c->axis[3].targetSize;
+  if (5 * products > 4 * ofImplicitGemm) return false;
   for (int64_t t = 0; t < planes; t++) {
-    winogradPlanes(c->axis + 1, t, &first, &end);
-    pairs += tiles[0] * (end - first) * tiles[2] * tiles[3];
+    axisPositions(c->axis + 1, t, &begin, &end);
+    pairs += tiles[0] * (end - begin) * tilesOfPlane;
   }
   return pairs >= 48 * planes * planes;
 }
@@ -58,7 +76,8 @@ static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *bl
   }
 }
 
-/* True if Winograd's method is compiled and enabled, and the kernel is 3x3 with stride and dilation 1, of any depth. */
+/* True if Winograd's method is compiled and enabled, and the kernel is 3x3, of any depth, with a dilation of its rows and
+   columns that is a multiple of their stride. */
 bool THNN_(winogradSuits)(const Correlation *c);
 
 /* The components of the patches of a block of tiles, [component][micro-tile][plane of the kernel][block of VL

@@ -20,13 +20,14 @@ bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)
    anew in each block. */
 #define BLOCK_TILES(m) ((m) == 2 ? 64 : 32)
 
-/* F(3x3,4x4) is used for sums over at least this many positions: with fewer its rounding errors exceed torch's. */
+/* F(3x3,4x4) is used for sums over at least this many positions: with fewer its rounding errors exceed torch's. So they do
+   for a volume with a dilation, of which torch computes gradWeight by an algorithm of its own. */
 #define POSITIONS_OF_4X4 2048
 
 typedef struct Plan {
   Correlation c;
   int m;
-  int64_t components, tiles[4], block[4], blocks;
+  int64_t components, residues, tiles[4], block[4], blocks;   /* blocks: of all residue classes */
   int64_t out, in, outTasks, inTasks;                         /* channels of a task */
   int64_t patchReals, gradientReals, sumReals, gradientPitch; /* of a component */
 } Plan;
@@ -76,7 +77,8 @@ static void plan(Plan *p, int threads)
 {
   winogradTiles(&p->c, p->m, p->tiles);
   winogradBlock(p->tiles, BLOCK_TILES(p->m), p->block);
-  p->blocks = tileCount(p->tiles, p->block);
+  p->residues = winogradResidues(&p->c);
+  p->blocks = p->residues * tileCount(p->tiles, p->block);
   p->components = winogradComponents(p->m);
   chooseTask(
       p, MIN(MAX(thnn_secondLevelCacheBytes(), (int64_t)1 << 20) * 7 / 8, (int64_t)THNN_SCRATCH_LIMIT * 5 / 8));
@@ -119,9 +121,8 @@ static inline __attribute__((always_inline)) real *transformGradients(const int 
 }
 
 /* Transforms the gradients of a block, [component][tile][output channel]. */
-static void packGradients(const Plan *p, const Task *t, const Tile *block)
+static void packGradients(const Plan *p, const Task *t, const Correlation *c, const Tile *block)
 {
-  const Correlation *c = &p->c;
   const CorrelationAxis *height = c->axis + 2, *width = c->axis + 3;
   const int64_t pixels = p->m * block->size[3], firstX = p->m * block->start[3];
   for (int64_t o = 0; o < t->outChannels; o += VL) {
@@ -267,12 +268,11 @@ static void storeTask(const Plan *p, const Task *t, real scale)
 
 static void computeTask(const Plan *p, int64_t index, real scale)
 {
-  const Correlation *c = &p->c;
   Task t = {.channel = index % p->inTasks * p->in,
             .outChannel = index / p->inTasks % p->outTasks * p->out,
             .group = index / (p->inTasks * p->outTasks)};
-  t.channels = MIN(p->in, c->inChannels - t.channel);
-  t.outChannels = MIN(p->out, c->outChannels - t.outChannel);
+  t.channels = MIN(p->in, p->c.inChannels - t.channel);
+  t.outChannels = MIN(p->out, p->c.outChannels - t.outChannel);
   const int64_t sumReals = p->components * p->sumReals, patchReals = p->components * p->patchReals,
                 gradientReals = p->components * p->gradientReals,
                 stripReals = winogradStripReals(p->m, p->block[3]);
@@ -281,13 +281,14 @@ static void computeTask(const Plan *p, int64_t index, real scale)
   t.gradients = t.patches + patchReals;
   t.strip = t.gradients + gradientReals;
   for (int64_t i = 0; i < p->blocks; i++) {
-    const Tile block = tileAt(p->tiles, p->block, i);
+    const Correlation c = winogradResidue(&p->c, i % p->residues);
+    const Tile block = tileAt(p->tiles, p->block, i / p->residues);
     const int64_t tiles = elementCount(block.size);
     const WinogradPatches layout = {t.patches, p->patchReals, tiles};
-    THNN_(winogradPatches)(c, p->m, &block,
-                           c->source + (t.group * c->inChannels + t.channel) * c->sourceChannelStride, t.channels,
+    THNN_(winogradPatches)(&c, p->m, &block,
+                           c.source + (t.group * c.inChannels + t.channel) * c.sourceChannelStride, t.channels,
                            &layout, t.strip);
-    packGradients(p, &t, &block);
+    packGradients(p, &t, &c, &block);
     multiply(p, &t, tiles, i > 0);
   }
   storeTask(p, &t, scale);
@@ -306,18 +307,19 @@ static int64_t positionsOf(const Correlation *c)
 static void computePlane(const Correlation *c, int64_t t, real scale)
 {
   Plan p = {.c = *c};
+  const bool isDilatedVolume = c->axis[1].kernel > 1 && (c->axis[1].dilation > 1 || winogradResidues(c) > 1);
   CorrelationAxis *depth = p.c.axis + 1;
-  int64_t first, end;
-  winogradPlanes(depth, t, &first, &end);
-  if (end == first) return;
+  int64_t begin, end;
+  axisPositions(depth, t, &begin, &end);
+  if (end == begin) return;
   p.c.weight += t * depth->weightStride;
-  p.c.target += first * depth->targetStride;
-  depth->offset += t * depth->dilation + first * depth->stride;
-  depth->targetSize = end - first;
+  p.c.target += begin * depth->targetStride;
+  depth->offset += t * depth->dilation + begin * depth->stride;
+  depth->targetSize = end - begin;
   depth->kernel = depth->dilation = 1;
-  p.m = positionsOf(&p.c) >= POSITIONS_OF_4X4 ? 4 : 2;
+  p.m = positionsOf(&p.c) >= POSITIONS_OF_4X4 && !isDilatedVolume ? 4 : 2;
   winogradTiles(&p.c, 2, p.tiles);
-  const int64_t work = elementCount(p.tiles) * c->inChannels * c->outChannels * c->groups;
+  const int64_t work = winogradResidues(c) * elementCount(p.tiles) * c->inChannels * c->outChannels * c->groups;
   plan(&p, thnn_threads(1 << 20, work));
   THNN_PARALLEL_FOR(i, c->groups * p.outTasks * p.inTasks, work) computeTask(&p, i, scale);
 }

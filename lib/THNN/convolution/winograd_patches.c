@@ -3,6 +3,10 @@
 
 #ifdef WINOGRAD
 
+/* Pixels at most TRANSPOSED_STRIDE apart are read with the pixels between them, TRANSPOSED_PIXELS at a time. */
+#define TRANSPOSED_STRIDE 4
+#define TRANSPOSED_PIXELS 64
+
 void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStride, int64_t size, int64_t first,
                         int64_t pixels, int64_t channels, real *to)
 {
@@ -19,6 +23,15 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
     for (int64_t x = low; x < high; x++, to += VL, from += pixelStride) v_store(to, v_load_n(from, (int)channels));
   } else if (pixelStride == 1) {
     THNN_(transpose)(to, VL, from, channelStride, channels, high - low);
+  } else if (pixelStride > 1 && pixelStride <= TRANSPOSED_STRIDE) {
+    real pixels[TRANSPOSED_PIXELS * VBYTES / sizeof(real)]; /* those between the pixels of the row, too */
+    const int64_t together = TRANSPOSED_PIXELS / pixelStride;
+    for (int64_t x = low, n; x < high; x += n, from += n * pixelStride) {
+      n = MIN(together, high - x);
+      THNN_(transpose)(pixels, VL, from, channelStride, channels, (n - 1) * pixelStride + 1);
+      for (int64_t i = 0; i < n; i++, to += VL)
+        v_store(to, v_load_n(pixels + i * pixelStride * VL, (int)channels));
+    }
   } else {
     for (int64_t x = low; x < high; x++, to += VL, from += pixelStride)
       for (int64_t i = 0; i < channels; i++) to[i] = from[i * channelStride];
