@@ -409,6 +409,7 @@ def test_the_setting_turns_the_method_off(without_winograd: Backend) -> None:
         Layer(2, 32, 32, 14, 14),
         Layer(1, 32, 32, 14, 14, depth=6),
         Layer(1, 32, 32, 28, 28, padding=2, dilation=2),
+        Layer(1, 32, 32, 80, 80, padding=8, dilation=8),
     ):
         tensors = layer.tensors()
         winograd, plain = layer.products(WINOGRAD, *tensors), layer.products(without_winograd, *tensors)
