@@ -49,7 +49,21 @@ BANDS = {
     "row": Geometry(2, 40, 40, (301,), (5,), (3,), (2,), (1,), groups=40),
     "bands of vectors": Geometry(1, 320, 320, (64, 64), (3, 3), (2, 2), (1, 1), (1, 1), groups=320),
 }
-SMALL |= BANDS
+# Dilated kernels whose columns read padding in part of the image, which is divided into zones.
+ZONES = {
+    "zones": Geometry(2, 24, 40, (33, 35), (3, 3), (1, 1), (16, 17), (16, 16)),
+    "zones, channels-last": Geometry(
+        2, 40, 24, (20, 35), (3, 3), (1, 1), (12, 12), (12, 12), channels_last=True
+    ),
+    "zones of five columns": Geometry(1, 20, 33, (20, 48), (2, 5), (1, 1), (2, 14), (1, 7)),
+    "zones of a stride": Geometry(2, 20, 33, (20, 70), (3, 3), (2, 2), (9, 15), (9, 15)),
+    "zones, transposed": Geometry(
+        2, 24, 40, (23, 35), (3, 3), (1, 1), (16, 12), (16, 12), groups=2, transposed=True
+    ),
+    "a zone of padding": Geometry(1, 20, 33, (20, 2), (2, 2), (1, 1), (1, 30), (1, 40)),
+    "zones of a volume": Geometry(1, 20, 33, (5, 9, 30), (2, 3, 3), (1, 1, 1), (1, 4, 14), (1, 4, 14)),
+}
+SMALL |= BANDS | ZONES
 GEOMETRIES = list(SMALL.values()) + _small_random(300)
 
 
@@ -64,9 +78,9 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
             assert error <= tolerance * max(right.abs().max().item(), 1), (product, dtype)
 
 
-@pytest.mark.parametrize("name", [*NAMED, *BANDS])
+@pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES])
 def test_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
-    geometry = BANDS[name] if name in BANDS else small(NAMED[name], 256, 64)
+    geometry = small(NAMED[name], 256, 64) if name in NAMED else SMALL[name]
     calls = thnn_calls(geometry, geometry.tensors())
     before = torch.get_num_threads()
     try:

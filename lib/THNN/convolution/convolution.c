@@ -7,6 +7,17 @@
 #include "convolution/scatter.h"
 #include "convolution/winograd.h"
 
+static void correlateZone(const Correlation *zone, const void *context)
+{
+  (void)context;
+  THNN_(implicitGemm)(zone);
+}
+
+static void correlateByImplicitGemm(const Correlation *c)
+{
+  if (!THNN_(correlateZones)(c, correlateZone, NULL)) THNN_(implicitGemm)(c);
+}
+
 void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
                               ConvolutionView bias, ConvolutionView output)
 {
@@ -30,7 +41,7 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
     THNN_(directCorrelate)(&direct, classes);
   } else if (!THNN_(winogradCorrelate)(&c)) {
     if (irregular && THNN_(columnsCorrelate)(&c, THNN_(implicitGemmCost)(&c))) return;
-    THNN_(implicitGemm)(&c);
+    correlateByImplicitGemm(&c);
   }
 }
 
@@ -65,7 +76,7 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
 
 static void correlateByProducts(const Correlation *c)
 {
-  if (!THNN_(winogradCorrelate)(c)) THNN_(implicitGemm)(c);
+  if (!THNN_(winogradCorrelate)(c)) correlateByImplicitGemm(c);
 }
 
 void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,

@@ -177,6 +177,42 @@ void THNN_(correlationOfDilationResidue)(Correlation *c, int d, int64_t classNum
   a->stride = a->dilation = 1;
 }
 
+/* Kernels of more columns are not divided. */
+#define MAX_ZONE_KERNEL 7
+
+bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correlation *, const void *),
+                           const void *context)
+{
+  const CorrelationAxis *a = c->axis + 3;
+  if (a->kernel < 2 || a->kernel > MAX_ZONE_KERNEL || a->dilation < 3 || a->targetSize < VL) return false;
+  int64_t bounds[2 * MAX_ZONE_KERNEL + 2] = {0, a->targetSize}, products = 0;
+  int count = 2;
+  for (int64_t t = 0; t < a->kernel; t++) {
+    int64_t begin, end;
+    axisPositions(a, t, &begin, &end);
+    products += end - begin;
+    bounds[count++] = begin;
+    bounds[count++] = end;
+  }
+  if (10 * products > 9 * a->kernel * a->targetSize) return false;
+  for (int i = 1; i < count; i++)
+    for (int j = i; j > 0 && bounds[j] < bounds[j - 1]; j--) {
+      const int64_t bound = bounds[j];
+      bounds[j] = bounds[j - 1];
+      bounds[j - 1] = bound;
+    }
+  for (int i = 1; i < count; i++) {
+    if (bounds[i] == bounds[i - 1]) continue;
+    Correlation zone = *c;
+    zone.target += bounds[i - 1] * a->targetStride;
+    zone.axis[3].offset += bounds[i - 1] * a->stride;
+    zone.axis[3].targetSize = bounds[i] - bounds[i - 1];
+    THNN_(correlationSimplify)(&zone);
+    correlate(&zone, context);
+  }
+  return true;
+}
+
 void THNN_(correlationLengthenRows)(Correlation *c)
 {
   int longest = 3;

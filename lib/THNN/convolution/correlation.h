@@ -45,7 +45,7 @@ static inline int64_t axisExtent(const CorrelationAxis *axis, int64_t positions,
 static inline void axisPositions(const CorrelationAxis *a, int64_t t, int64_t *begin, int64_t *end)
 {
   const int64_t at = a->offset + t * a->dilation;
-  *begin = at < 0 ? ceilDivide(-at, a->stride) : 0;
+  *begin = at < 0 ? MIN(ceilDivide(-at, a->stride), a->targetSize) : 0;
   *end = MAX(MIN(floorDivide(a->sourceSize - 1 - at, a->stride) + 1, a->targetSize), *begin);
 }
 
@@ -110,6 +110,11 @@ static inline int64_t dilationResidues(const CorrelationAxis *axis)
 /* Restricts axis d to class number `classNumber` of dilationResidues(): every dilation-th source coordinate, stride and
    dilation 1. */
 void THNN_(correlationOfDilationResidue)(Correlation *correlation, int d, int64_t classNumber);
+
+/* Calls `correlate` with each zone of the target, adjacent columns of which all read the same kernel columns rather than
+   padding, so that no kernel column reads padding only. Returns false if this saves too few products. */
+bool THNN_(correlateZones)(const Correlation *correlation, void (*correlate)(const Correlation *, const void *),
+                           const void *context);
 
 /* Sets every element of the target to its channel's bias, or to 0. */
 void THNN_(correlationFill)(const Correlation *correlation);

@@ -64,6 +64,16 @@ static void multiplyPointwise(const Correlation *c, bool accumulate, real scale)
 /* For thnn_threads(); 0 if there is nothing to compute. */
 static int64_t workOf(const Correlation *c) { return (int64_t)ceil(MIN(correlationProducts(c) / 16, 1e15)); }
 
+/* gradWeight += *scale * the gradient of the weight, by the implicit GEMM. */
+static void addGradWeight(const Correlation *c, const void *scale)
+{
+  GradWeightPlan p = {.c = *c};
+  const int64_t work = workOf(c);
+  THNN_(gradWeightPlan)(&p, thnn_threads(1 << 20, work));
+  const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
+  THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, *(const real *)scale);
+}
+
 void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
                                   ConvolutionView gradWeight, real scale)
 {
@@ -87,9 +97,7 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   THNN_(gradWeightPlan)(&p, 1); /* the choice of the algorithm must not depend on threads */
   if (THNN_(gradWeightUnfoldedSuits)(&p)) return THNN_(gradWeightUnfolded)(&p, threads, work, scale);
   if (irregular && THNN_(columnsGradWeight)(&p.c, scale, THNN_(gradWeightCost)(&p))) return;
-  THNN_(gradWeightPlan)(&p, threads);
-  const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
-  THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, scale);
+  if (!THNN_(correlateZones)(&p.c, addGradWeight, &scale)) addGradWeight(&p.c, &scale);
 }
 
 void THNN_(convolutionNewGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
