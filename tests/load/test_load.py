@@ -54,6 +54,38 @@ def test_flags_that_reorder_sums(write: Write, flag: str, monkeypatch: pytest.Mo
         monkeypatch.setenv("CC", f"gcc {flag}")
 
 
+def test_infinite_defaults(write: Write) -> None:
+    """Of a number of both functions, and of one that only the backward has."""
+    header = HEADER.replace("[DEFAULT 1] gain", "[DEFAULT inf] gain").replace(
+        "accreal gain);       // gain",
+        "accreal gain,  // gain\n    accreal most);  // [DEFAULT inf] largest gradient",
+    )
+    kernel = """
+#include "elementwise/map.h"
+#include "runtime/kernel.h"
+void THNN_(Cube_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal gain)
+{
+  THNN_RESIZE_LIKE(output, input);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP2(y, output, x, input, x * (real)gain);
+}
+void THNN_(Cube_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                                 accreal gain, accreal most)
+{
+  THNN_RESIZE_LIKE(gradInput, input);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP2(y, gradInput, g, gradOutput, g + (real)gain + (real)most);
+}
+"""
+    loaded = thnn.load(write(header=header, kernel=kernel))
+    x = leaf(3)
+    y = loaded.CubeFunction.apply(x)
+    assert y.isinf().all()
+    assert torch.autograd.grad(y.sum(), x)[0].isinf().all()
+    (gradient,) = torch.autograd.grad(loaded.CubeFunction.apply(x, 1.0).sum(), x)
+    assert gradient.isinf().all()  # by `most` alone
+
+
 def test_classes_and_backends(write: Write) -> None:
     loaded = thnn.load(write())
     x = leaf(3, 4)

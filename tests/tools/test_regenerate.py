@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import fcntl
+import math
 import os
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +107,17 @@ def test_a_comment_changes_no_c_file(tree: Path) -> None:
     )
     new = regenerate.generate(tree)
     assert {p.suffix for p in new if new[p] != files[p]} == {".py", ".pyi", ".md"}
+
+
+def test_infinite_defaults_are_python() -> None:
+    functions = parse_header_text(
+        "/* [FAMILY x] */\nvoid A_updateOutput(THTensor *input, THTensor *output, double a, // [DEFAULT inf]\n"
+        "double b); // [DEFAULT -inf]"
+    )
+    namespace: dict[str, Any] = {}
+    exec(emit_python.emit_python(functions)["x.py"], namespace)
+    (function,) = namespace["FUNCTIONS"]
+    assert [a.default for a in function.scalars] == [math.inf, -math.inf]
 
 
 def test_comments_are_quoted() -> None:

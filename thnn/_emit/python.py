@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from thnn._functions.documentation import docstring
-from thnn._header import Argument, Function, HeaderError, Module, group_modules
+from thnn._header import Argument, Function, HeaderError, Module, group_modules, literal
 
 BANNER = '"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""\n'
 
@@ -131,7 +131,7 @@ def _options(argument: Argument) -> Iterator[str]:
     for field in fields(argument)[3:]:
         value = getattr(argument, field.name)
         if field.name != "location" and (value, type(value)) != (field.default, type(field.default)):
-            yield f", {field.name}={value!r}"
+            yield f", {field.name}={literal(value)}"
 
 
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}

@@ -23,7 +23,7 @@ from thnn._functions.base import Criterion, FunctionBase
 from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Function as HeaderFunction
-from thnn._header import HeaderError, Module
+from thnn._header import HeaderError, Module, literal
 
 
 class Source(NamedTuple):
@@ -39,7 +39,7 @@ class Source(NamedTuple):
         if self.letter == "g":
             return "ALLOCATE"
         if self.variable is None:
-            return repr(self.constant)
+            return literal(self.constant)
         return self.variable if self.dimension is None else f"{self.variable}.shape[{self.dimension}]"
 
 

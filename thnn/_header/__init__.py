@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .model import Argument, Function, HeaderError, Location, Module, Size, digest, group_modules
+from .model import Argument, Function, HeaderError, Location, Module, Size, digest, group_modules, literal
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "Size",
     "digest",
     "group_modules",
+    "literal",
     "parse_header",
     "parse_header_text",
 ]

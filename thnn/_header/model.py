@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import keyword
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -20,6 +21,11 @@ NUMBER_TYPES = ("accreal", "double", "int", "int64_t", "long", "THIndex_t", "boo
 
 #: Largest number of characters of the source line that an error quotes.
 _EXCERPT = 160
+
+
+def literal(value: object) -> str:
+    """The value of a field as source text: its repr(), or a call for an infinite number, whose repr() is a name."""
+    return f"float({str(value)!r})" if isinstance(value, float) and math.isinf(value) else repr(value)
 
 
 @dataclass(frozen=True, slots=True, order=True)
