@@ -46,7 +46,7 @@
      [MIXED]           may have elements of float where real is half or bfloat16; is float then if the call allocates it
      [BUFFER] [SAVED] [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT] [GRADINPUT] [GRADPARAMETER]
                        the role, where the name does not imply it; [SCRATCH]: a buffer, whose name implies another role
-     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers after it need one, too
+     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5, inf; numbers after it need one, too
      [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
                        dimension d, where -1 is the last dimension
    In a backward, scale without a tag has [DEFAULT 1].
@@ -3393,11 +3393,11 @@ TH_API void THNN_(BatchNormalization_saveStatistics)(
     double eps,                   // added to the variance
     bool unbiased);               // running variance from squares / (n - 1)
 
-/* Normalization with given mean and inverse deviation, followed by max(0, .) if relu:
+/* Normalization with given mean and inverse deviation, followed by min(limit, max(0, .)) if relu:
      output = (input - save_mean) * save_std * weight + bias
 
    Shapes: input and output (N, C) or (N, C, ...), all others (C).
-   Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
+   Errors: ValueError for fewer than 2 dimensions, for sizes that do not fit, and for a limit that is not above 0. */
 TH_API void THNN_(BatchNormalization_normalize)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, C, ...)
@@ -3406,14 +3406,16 @@ TH_API void THNN_(BatchNormalization_normalize)(
     THTensor *bias,       // [OPTIONAL] [MIXED] shift (C), 0 where None
     THTensor *save_mean,  // [MIXED] mean (C)
     THTensor *save_std,   // [MIXED] inverse deviation (C)
-    bool relu);           // apply max(0, .); NaN stays NaN
+    bool relu,            // apply min(limit, max(0, .)); NaN stays NaN
+    double limit);        // largest output of relu; inf for none
 
 /* Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput
-   or, if relu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty batch.
+   or, if relu, gradOutput where normalize gives more than 0 and less than a finite limit (or NaN), and 0 elsewhere.
+   Zeros for an empty batch.
    The gradient by bias is the first sum, that by weight is save_std times the second.
 
    Shapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).
-   Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
+   Errors: ValueError for fewer than 2 dimensions, for sizes that do not fit, and for a limit that is not above 0. */
 TH_API void THNN_(BatchNormalization_gradSums)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, C, ...)
@@ -3423,7 +3425,8 @@ TH_API void THNN_(BatchNormalization_gradSums)(
     THTensor *save_mean,    // [MIXED] mean (C)
     THTensor *save_std,     // [MIXED] inverse deviation (C); read if relu
     THAccrealTensor *sums,  // [OUT] sum(g), then sum(g * (input - save_mean)) (2C)
-    bool relu);             // as in normalize
+    bool relu,              // as in normalize
+    double limit);          // as in normalize
 
 /* Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in
    gradSums:
@@ -3432,7 +3435,8 @@ TH_API void THNN_(BatchNormalization_gradSums)(
    If sums is None the statistics are constants: gradInput = g * save_std * weight.
 
    Shapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).
-   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, and with sums a count that is not above 0. */
+   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a limit that is not above 0, and with sums a
+   count that is not above 0. */
 TH_API void THNN_(BatchNormalization_gradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, C, ...)
@@ -3444,14 +3448,16 @@ TH_API void THNN_(BatchNormalization_gradInput)(
     THTensor *save_std,     // [MIXED] inverse deviation (C)
     THAccrealTensor *sums,  // [INPUT] [OPTIONAL] sums of the whole batch (2C); None: the statistics are constants
     double count,           // values per channel in the whole batch
-    bool relu);             // as in normalize
+    bool relu,              // as in normalize
+    double limit);          // as in normalize
 
-/* BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch
-   normalization alone.
+/* BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with
+   the memory traffic of batch normalization alone. With limit 6 this is batch normalization and ReLU6.
 
-     output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
+     output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))
 
-   Shapes, arguments and errors are those of BatchNormalization; NaN stays NaN. */
+   Shapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN
+   stays NaN. */
 TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
     THNNState *state,        // library state
     THTensor *input,         // input (N, C, ...)
@@ -3464,10 +3470,11 @@ TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
     THTensor *save_std,      // [OPTIONAL] [SAVED] [MIXED] inverse deviation of the batch (C), written in training
     bool train,              // training: statistics of the batch; evaluation: running statistics
     double momentum,         // factor of the batch in the running statistics
-    double eps);             // added to the variance
+    double eps,              // added to the variance
+    double limit);           // [DEFAULT inf] largest output; inf for none
 
 /* Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
-   above 0 (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved. */
+   above 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved. */
 TH_API void THNN_(BatchNormalizationReLU_backward)(
     THNNState *state,        // library state
     THTensor *input,         // input
@@ -3483,7 +3490,8 @@ TH_API void THNN_(BatchNormalizationReLU_backward)(
     THTensor *save_std,      // [OPTIONAL] [SAVED] [MIXED] inverse deviation of the batch (C), read in training
     bool train,              // as in the forward
     double scale,            // factor of the gradients added to gradWeight and gradBias
-    double eps);             // as in the forward
+    double eps,              // as in the forward
+    double limit);           // as in the forward
 
 /* SpatialCrossMapLRN: local response normalization, each element divided by
    (k + alpha * the mean square of the elements at its position in neighbouring channels)^beta.

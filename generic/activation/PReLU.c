@@ -95,7 +95,8 @@ static void addGradWeight(THTensor *input, THTensor *gradOutput, real *gradWeigh
   const int64_t n = input->size[1];
   real zero = 0, minusOne = -1;
   THTensor mean = repeated(&zero, n), inverseStd = repeated(&minusOne, n);
-  const ChannelParameters negated = {.mean = &mean, .inverseStd = &inverseStd, .relu = true};
+  const ChannelParameters negated = {
+      .mean = &mean, .inverseStd = &inverseStd, .relu = true, .limit = (accreal)INFINITY};
   accreal sums[2 * SUM_CHANNELS];
   BatchNorm batch;
   THNN_(batchNormInit)(&batch, input, gradOutput, NULL, true);

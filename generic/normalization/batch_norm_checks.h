@@ -19,6 +19,8 @@ typedef struct NamedTensor {
 
 #define CHECK_EPS(eps) THNN_CHECK((eps) >= 0, eps, "expected a number that is not negative, got %g", eps)
 
+#define CHECK_LIMIT(limit) THNN_CHECK((limit) > 0, limit, "expected a number above 0, got %g", limit)
+
 /* Fails unless each tensor is NULL or a vector with one element per channel. */
 static inline void checkVectors(THNNState *state, const NamedTensor *vectors, int count, int64_t channels)
 {

@@ -13,10 +13,11 @@ static int64_t valuesPerChannel(const THTensor *input)
 void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
                                        THTensor *bias, THTensor *running_mean, THTensor *running_var,
                                        THTensor *save_mean, THTensor *save_std, bool train, double momentum,
-                                       double eps, bool relu)
+                                       double eps, bool relu, double limit)
 {
   CHECK_BATCH(input);
   CHECK_EPS(eps);
+  CHECK_LIMIT(limit);
   const int64_t C = input->size[1];
   const NamedTensor tensors[] = {{"output", output},           {"save_mean", save_mean},
                                  {"save_std", save_std},       {"running_mean", running_mean},
@@ -44,10 +45,10 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
   THNN_(batchNormInit)(&batch, input, NULL, output, train);
   if (train) {
     const StatisticsOutputs to = {save_mean, save_std, running_mean, running_var, momentum, eps, true};
-    const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, eps, relu};
+    const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, eps, relu, limit};
     THNN_(batchNormForward)(&batch, &to, &parameters);
   } else {
-    const ChannelParameters parameters = {running_mean, NULL, running_var, weight, bias, eps, relu};
+    const ChannelParameters parameters = {running_mean, NULL, running_var, weight, bias, eps, relu, limit};
     THNN_(batchNormNormalize)(&batch, &parameters);
   }
 }
@@ -55,10 +56,12 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
 void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                                    THTensor *gradWeight, THTensor *gradBias, THTensor *weight, THTensor *bias,
                                    THTensor *running_mean, THTensor *running_var, THTensor *save_mean,
-                                   THTensor *save_std, bool train, double scale, double eps, bool relu)
+                                   THTensor *save_std, bool train, double scale, double eps, bool relu,
+                                   double limit)
 {
   CHECK_BATCH(input);
   CHECK_EPS(eps);
+  CHECK_LIMIT(limit);
   THNN_CHECK_SAME_SIZE(input, gradOutput);
   const int64_t C = input->size[1];
   const NamedTensor tensors[] = {{"gradInput", gradInput},
@@ -89,7 +92,8 @@ void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *
                                         weight,
                                         bias,
                                         eps,
-                                        relu};
+                                        relu,
+                                        limit};
   const bool sums = gradWeight != NULL || gradBias != NULL || (train && gradInput != NULL);
   BatchNorm batch;
   THNN_(batchNormInit)(&batch, sums || relu ? input : NULL, gradOutput, gradInput, sums);

@@ -6,20 +6,21 @@ using namespace THNN_(batchNorm);
 
 static ChannelParameters parametersOf(bool train, THTensor *running_mean, THTensor *running_var,
                                       THTensor *save_mean, THTensor *save_std, THTensor *weight, THTensor *bias,
-                                      double eps)
+                                      double eps, double limit)
 {
   return {train ? save_mean : running_mean,
           train ? save_std : NULL,
           train ? NULL : running_var,
           weight,
           bias,
-          (real)eps};
+          (real)eps,
+          limitOf(limit)};
 }
 
 void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
                                        THTensor *bias, THTensor *running_mean, THTensor *running_var,
                                        THTensor *save_mean, THTensor *save_std, bool train, double momentum,
-                                       double eps, bool relu)
+                                       double eps, bool relu, double limit)
 {
   if (train) {
     MomentsOutputs to = {};
@@ -33,17 +34,18 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
     moments(state, input, to);
   }
   const ChannelParameters parameters =
-      parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps);
+      parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps, limit);
   normalize(state, input, output, parameters, relu);
 }
 
 void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                                    THTensor *gradWeight, THTensor *gradBias, THTensor *weight, THTensor *bias,
                                    THTensor *running_mean, THTensor *running_var, THTensor *save_mean,
-                                   THTensor *save_std, bool train, double scale, double eps, bool relu)
+                                   THTensor *save_std, bool train, double scale, double eps, bool relu,
+                                   double limit)
 {
   const ChannelParameters parameters =
-      parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps);
+      parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps, limit);
   if (input->size[1] == 0) return;
   const bool needsSums = train && gradInput != NULL;
   GradientSums sums = {};

@@ -1,19 +1,21 @@
 #ifndef THNN_GENERIC_NORMALIZATION_BATCH_NORM_FUSED_H
 #define THNN_GENERIC_NORMALIZATION_BATCH_NORM_FUSED_H
 
-/* updateOutput and backward of BatchNormalization and, with relu, of BatchNormalizationReLU. */
+/* updateOutput and backward of BatchNormalization and, with relu, of BatchNormalizationReLU. limit is read with relu
+   only. */
 
 #include "runtime/kernel.h"
 
 void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
                                        THTensor *bias, THTensor *running_mean, THTensor *running_var,
                                        THTensor *save_mean, THTensor *save_std, bool train, double momentum,
-                                       double eps, bool relu);
+                                       double eps, bool relu, double limit);
 
 /* bias is read with relu only. */
 void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                                    THTensor *gradWeight, THTensor *gradBias, THTensor *weight, THTensor *bias,
                                    THTensor *running_mean, THTensor *running_var, THTensor *save_mean,
-                                   THTensor *save_std, bool train, double scale, double eps, bool relu);
+                                   THTensor *save_std, bool train, double scale, double eps, bool relu,
+                                   double limit);
 
 #endif

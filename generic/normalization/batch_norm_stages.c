@@ -82,9 +82,11 @@ void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor 
 }
 
 void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
-                                         THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu)
+                                         THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu,
+                                         double limit)
 {
   CHECK_BATCH(input);
+  CHECK_LIMIT(limit);
   const NamedTensor tensors[] = {{"output", output}, {"input", input},         {"weight", weight},
                                  {"bias", bias},     {"save_mean", save_mean}, {"save_std", save_std}};
   checkVectors(state, tensors + 2, 4, input->size[1]);
@@ -92,7 +94,7 @@ void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTe
   THNN_RESIZE_LIKE(output, input);
   checkOverlap(state, tensors, 6, 1, input);
   THNN_RETURN_IF_META(state);
-  const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu};
+  const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu, limit};
   BatchNorm batch;
   THNN_(batchNormInit)(&batch, input, NULL, output, false);
   THNN_(batchNormNormalize)(&batch, &parameters);
@@ -100,9 +102,10 @@ void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTe
 
 void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *weight,
                                         THTensor *bias, THTensor *save_mean, THTensor *save_std,
-                                        THAccrealTensor *sums, bool relu)
+                                        THAccrealTensor *sums, bool relu, double limit)
 {
   CHECK_BATCH(input);
+  CHECK_LIMIT(limit);
   THNN_CHECK_SAME_SIZE(input, gradOutput);
   const NamedTensor tensors[] = {{"sums", sums},        {"input", input}, {"gradOutput", gradOutput},
                                  {"weight", weight},    {"bias", bias},   {"save_mean", save_mean},
@@ -112,7 +115,7 @@ void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTen
   THNN_RESIZE_TO(sums, THNN_CONTIGUOUS, 2 * input->size[1]);
   checkOverlap(state, tensors, 7, 1, NULL);
   THNN_RETURN_IF_META(state);
-  const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu};
+  const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu, limit};
   BatchNorm batch;
   THNN_(batchNormInit)(&batch, input, gradOutput, NULL, true);
   THNN_(batchNormGradSums)(&batch, &parameters, pairsOf(sums));
@@ -121,9 +124,10 @@ void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTen
 void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                          THTensor *gradInput, THTensor *weight, THTensor *bias,
                                          THTensor *save_mean, THTensor *save_std, THAccrealTensor *sums,
-                                         double count, bool relu)
+                                         double count, bool relu, double limit)
 {
   CHECK_BATCH(input);
+  CHECK_LIMIT(limit);
   THNN_CHECK_SAME_SIZE(input, gradOutput);
   const NamedTensor tensors[] = {
       {"gradInput", gradInput}, {"gradOutput", gradOutput}, {"input", input},       {"weight", weight},
@@ -139,7 +143,7 @@ void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTe
   THNN_RESIZE_LIKE(gradInput, input);
   checkOverlap(state, tensors, 8, 1, gradOutput);
   THNN_RETURN_IF_META(state);
-  const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu};
+  const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu, limit};
   const ChannelPairs pairs = sums != NULL ? pairsOf(sums) : (ChannelPairs){0};
   BatchNorm batch;
   THNN_(batchNormInit)(&batch, sums != NULL || relu ? input : NULL, gradOutput, gradInput, false);

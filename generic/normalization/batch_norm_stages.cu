@@ -73,26 +73,27 @@ void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor 
 }
 
 void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
-                                         THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu)
+                                         THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu,
+                                         double limit)
 {
-  normalize(state, input, output, {save_mean, save_std, NULL, weight, bias, 0}, relu);
+  normalize(state, input, output, {save_mean, save_std, NULL, weight, bias, 0, limitOf(limit)}, relu);
 }
 
 void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *weight,
                                         THTensor *bias, THTensor *save_mean, THTensor *save_std,
-                                        THAccrealTensor *sums, bool relu)
+                                        THAccrealTensor *sums, bool relu, double limit)
 {
   const GradientOutputs to = {first(sums), second(sums), NULL, NULL, 0};
-  gradSums(state, input, gradOutput, {save_mean, save_std, NULL, weight, bias, 0}, to, relu);
+  gradSums(state, input, gradOutput, {save_mean, save_std, NULL, weight, bias, 0, limitOf(limit)}, to, relu);
 }
 
 void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                          THTensor *gradInput, THTensor *weight, THTensor *bias,
                                          THTensor *save_mean, THTensor *save_std, THAccrealTensor *sums,
-                                         double count, bool relu)
+                                         double count, bool relu, double limit)
 {
   GradientSums given = {};
   if (sums != NULL) given = {first(sums), second(sums), (real)count};
-  THNN_(batchNorm)::gradInput(state, input, gradOutput, gradInput, {save_mean, save_std, NULL, weight, bias, 0},
-                              given, relu);
+  THNN_(batchNorm)::gradInput(state, input, gradOutput, gradInput,
+                              {save_mean, save_std, NULL, weight, bias, 0, limitOf(limit)}, given, relu);
 }

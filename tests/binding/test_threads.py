@@ -56,6 +56,7 @@ UNEVEN = {
             "save_mean": normal(67),
             "save_std": normal(67),
             "relu": True,
+            "limit": 1.0,
             **more,
         }
         for phase, more in {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch import Tensor
@@ -19,10 +21,16 @@ def _relative(got: Tensor, expected: Tensor) -> float:
 @pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("is_mixed", [True, False])
 @pytest.mark.parametrize("train", [True, False])
-@pytest.mark.parametrize("relu", [True, False])
-def test_results_are_rounded_once(dtype: torch.dtype, is_mixed: bool, train: bool, relu: bool) -> None:
+@pytest.mark.parametrize("limit", [None, math.inf, 1.0])
+def test_results_are_rounded_once(
+    dtype: torch.dtype, is_mixed: bool, train: bool, limit: float | None
+) -> None:
     vector = torch.float32 if is_mixed else dtype
-    function = thnn.BatchNormalizationReLUFunction if relu else thnn.BatchNormalizationFunction
+    function, scalars = (
+        (thnn.BatchNormalizationFunction, ())
+        if limit is None
+        else (thnn.BatchNormalizationReLUFunction, (limit,))
+    )
     unit = torch.finfo(dtype).eps
     tolerance = 16 * torch.finfo(torch.float32).eps if is_mixed else unit
     for shape in SHAPES:
@@ -34,7 +42,9 @@ def test_results_are_rounded_once(dtype: torch.dtype, is_mixed: bool, train: boo
 
         leaves = [t.clone().requires_grad_() for t in given]
         updated = [t.clone() for t in running]
-        output = function.apply(leaves[0], leaves[1], leaves[2], updated[0], updated[1], train, 0.1, 1e-5)
+        output = function.apply(
+            leaves[0], leaves[1], leaves[2], updated[0], updated[1], train, 0.1, 1e-5, *scalars
+        )
         gradients = torch.autograd.grad(output, leaves, gradOutput)
 
         exact = [t.double().requires_grad_() for t in given]
@@ -43,7 +53,7 @@ def test_results_are_rounded_once(dtype: torch.dtype, is_mixed: bool, train: boo
         expected = torch.nn.functional.batch_norm(
             exact[0], mean, variance, exact[1], exact[2], train, 0.1, 1e-5
         )
-        expected = expected.relu() if relu else expected
+        expected = expected if limit is None else torch.nn.functional.hardtanh(expected, 0.0, limit)
         expected_gradients = torch.autograd.grad(expected, exact, gradOutput.double())
 
         assert output.dtype is dtype

@@ -32,8 +32,9 @@ def batch_norm(
     made = {"output": torch.empty_like(input), "mean": input.new_empty(C), "inverse": input.new_empty(C)}
     backend = thnn.type2backend[input.dtype]
     if how != "stages":
+        scalars = (train, 1.0, eps, *([math.inf] if how == "BatchNormalizationReLU" else []))
         getattr(backend, f"{how}_updateOutput")(
-            0, input, made["output"], None, None, mean, var, made["mean"], made["inverse"], train, 1.0, eps
+            0, input, made["output"], None, None, mean, var, made["mean"], made["inverse"], *scalars
         )
         return {**made, "running_mean": mean, "running_var": var}
     if train:
@@ -44,7 +45,7 @@ def batch_norm(
         made["mean"].copy_(mean)
         made["inverse"].copy_((var + eps).rsqrt())
     backend.BatchNormalization_normalize(
-        0, input, made["output"], None, None, made["mean"], made["inverse"], False
+        0, input, made["output"], None, None, made["mean"], made["inverse"], False, math.inf
     )
     return {**made, "running_mean": mean, "running_var": var}
 
@@ -183,20 +184,35 @@ def test_gradients_of_nan_and_infinity_stay_in_their_channel(value: float, forma
         assert torch.equal(got[others], expected[others])
 
 
+@pytest.mark.parametrize("limit", [math.inf, 6.0])
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("train", [True, False])
-def test_nan_goes_through_relu_as_in_torch(train: bool) -> None:
-    input = randn(4, 3, 5)
-    input[1, 1, 2] = math.nan
+def test_nan_and_the_bounds_in_relu(train: bool, format: str, create_graph: bool, limit: float) -> None:
+    """NaN passes its gradient; the bounds, which only the evaluation reaches exactly, do not."""
+    input = randn(4, 3, 5, 7)
+    input[1, 1, 2, 3] = math.nan
+    if not train:
+        below, above = (torch.tensor(6.0).nextafter(torch.tensor(x)).item() for x in (0.0, 9.0))
+        input[0, 0, 0, :6] = torch.tensor([0.0, 6.0, below, above, math.inf, -math.inf])
+    input = input.contiguous(memory_format=FORMATS[format])
     found = []
-    for relu in (False, True):
+    for is_fused in (False, True):
         leaves = [t.clone().requires_grad_() for t in (input, torch.ones(3), torch.zeros(3))]
-        settings = torch.zeros(3), torch.ones(3), train, 0.1, 1e-5
-        if relu:
-            output = thnn.BatchNormalizationReLUFunction.apply(*leaves, *settings)
+        settings = torch.zeros(3), torch.ones(3), train, 0.1, 0.0
+        if is_fused:
+            output = thnn.BatchNormalizationReLUFunction.apply(*leaves, *settings, limit)
         else:
-            output = F.relu(thnn.BatchNormalizationFunction.apply(*leaves, *settings))
-        found.append((output.detach(), *torch.autograd.grad(output, leaves, randn(4, 3, 5, seed=1))))
+            output = thnn.BatchNormalizationFunction.apply(*leaves, *settings)
+            # Not F.relu6, whose gradient at NaN depends on the number of elements.
+            output = F.relu(output) if limit == math.inf else thnn.nn.functional.relu6(output)
+        gradOutput = randn(4, 3, 5, 7, seed=1)
+        gradients = torch.autograd.grad(output, leaves, gradOutput, create_graph=create_graph)
+        found.append((output.detach(), *(g.detach() for g in gradients)))
     assert found[0][0].isnan().any()
+    if not train:
+        passes = [False, limit > 6, True, limit > 6, limit > 6, False]
+        assert (found[1][1][0, 0, 0, :6] != 0).tolist() == passes
     for expected, got in zip(*found):
         torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-6, equal_nan=True)
 
@@ -250,6 +266,7 @@ def test_sums_of_the_backward_beyond_float32(relu: bool, format: str) -> None:
             inverse.to(dtype),
             sums,
             relu,
+            math.inf,
         )
         found.append(sums)
     assert found[1][21:].abs().max() > torch.finfo(torch.float32).max

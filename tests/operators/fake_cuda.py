@@ -10,6 +10,7 @@ import ctypes
 import functools
 import itertools
 import logging
+import math
 import sys
 import traceback
 from typing import Any
@@ -274,11 +275,11 @@ def replicas() -> None:
     """Batch normalization over parts on two devices of a process."""
     mode = FakeTensorMode()
     with mode:
-        for relu, create_graph in itertools.product((False, True), repeat=2):
-            _two_parts(functools.partial(_zeros, None), relu, create_graph)
+        for limit, create_graph in itertools.product((None, math.inf, 6.0), (False, True)):
+            _two_parts(functools.partial(_zeros, None), limit, create_graph)
 
 
-def _two_parts(make_on: Any, relu: bool, create_graph: bool) -> None:
+def _two_parts(make_on: Any, limit: float | None, create_graph: bool) -> None:
     from thnn._batch_norm import stages
     from thnn.parallel import _joint_batch_norm as joint
 
@@ -293,15 +294,15 @@ def _two_parts(make_on: Any, relu: bool, create_graph: bool) -> None:
         parts.append(joint._Part(x, w, b, make(4), make(4), statistics, 0.1, True))
     for part, (mean, inverse, count, _) in zip(parts, joint._merge("layer", 1e-5, True, parts)):
         with torch.no_grad():
-            output = stages.normalize(part.input, part.weight, part.bias, mean, inverse, relu)
+            output = stages.normalize(part.input, part.weight, part.bias, mean, inverse, limit)
         values.append((part.input, part.weight, part.bias, output, mean, inverse, count))
-    outputs = joint._join(1e-5, relu, values)
+    outputs = joint._join(1e-5, limit, values)
     node: Any = outputs[0].grad_fn
     with torch.set_grad_enabled(create_graph):
         _, *gradients = node.apply(*(torch.ones_like(y) for y in outputs))
     leaves = [column[k] for k in range(3) for column in values]
     found = [(g.shape, g.dtype, g.device) for g in gradients]
-    check(found == [(t.shape, t.dtype, t.device) for t in leaves], f"{relu=}, {create_graph=}: {found}")
+    check(found == [(t.shape, t.dtype, t.device) for t in leaves], f"{limit=}, {create_graph=}: {found}")
 
 
 CHECKS = {f.__name__: f for f in (functions, devices, autocast, networks, synchronization, replicas)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import subprocess
 import sys
 from typing import Any
@@ -37,18 +38,25 @@ def test_a_decomposition_is_the_function(name: str, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("is_affine", [True, False])
-@pytest.mark.parametrize("name", ["BatchNormalization", "BatchNormalizationReLU"])
-def test_batch_normalization_in_evaluation(name: str, is_affine: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("BatchNormalization", ()),
+        ("BatchNormalizationReLU", (math.inf,)),
+        ("BatchNormalizationReLU", (1.5,)),
+    ],
+)
+def test_batch_normalization_in_evaluation(name: str, limit: tuple[float, ...], is_affine: bool) -> None:
     torch.manual_seed(0)
     x, mean, var = torch.randn(4, 3, 5) * 3 + 1, torch.randn(3), torch.tensor([0.0, 0.5, 9.0])
     weight, bias = (torch.randn(3), torch.randn(3)) if is_affine else (None, None)
     for dtype in (torch.float64, torch.float32):
         tensors = [None if t is None else t.to(dtype) for t in (x, weight, bias, mean, var)]
         for eps in (0.0, 1e-5):
-            expected = function_classes[f"{name}Function"].apply(*tensors, False, 0.1, eps)
-            found = DECOMPOSITIONS[name](*tensors, False, 0.1, eps)
+            expected = function_classes[f"{name}Function"].apply(*tensors, False, 0.1, eps, *limit)
+            found = DECOMPOSITIONS[name](*tensors, False, 0.1, eps, *limit)
             torch.testing.assert_close(found[0], expected)
-    assert DECOMPOSITIONS[name](*tensors, True, 0.1, 1e-5) is None
+    assert DECOMPOSITIONS[name](*tensors, True, 0.1, 1e-5, *limit) is None
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import stages
+from thnn._batch_norm import activation, stages
 
 Reduce = Callable[[list[Tensor]], Sequence[Tensor]]
 
@@ -31,16 +31,17 @@ class Part(NamedTuple):
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
-def relu_backward(part: Part, output: Tensor | None = None) -> Part:
-    """The part with the gradient by the input of relu: 0 where that input is at most 0, otherwise gradOutput.
+def relu_backward(part: Part, limit: float, output: Tensor | None = None) -> Part:
+    """The part with the gradient by the input of relu: 0 where that input is at most 0 or at least a finite `limit`,
+    otherwise gradOutput.
 
     The mask is a constant, since the second derivative of relu is 0. `output` is the input of relu or its output, which
-    are <= 0 at the same elements; None: the input is recomputed.
+    have the same mask; None: the input is recomputed.
     """
     with torch.no_grad():
         _, input, weight, bias, mean, inverse = part
-        output = stages.normalize(input, weight, bias, mean, inverse, False) if output is None else output
-        is_cut = output <= 0
+        output = stages.normalize(input, weight, bias, mean, inverse, None) if output is None else output
+        is_cut = activation.is_cut(output, limit)
     return part._replace(gradOutput=part.gradOutput.masked_fill(is_cut, 0))
 
 

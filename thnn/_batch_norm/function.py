@@ -39,18 +39,20 @@ class BatchNormalization(FunctionBase):
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
-            args = cls._bind(args, keywords)
+            # Of a call that omits the limit only; binding costs more than a small kernel.
+            is_complete = not keywords and len(args) == BatchNormalization._arity and type(args[5]) is bool
+            args = (*args, *cls._defaults.values()) if is_complete else cls._bind(args, keywords)
         try:
             context = cls._context_of(args)
             if context in (PLAIN, GRADIENT):
-                input, weight, bias, running_mean, running_var, train, momentum, eps = args
+                train = args[5]
                 if train is not True and train is not False:
                     train = flag(cls.module.functions["updateOutput"], "train", train)
-                settings = running_mean, running_var, train, momentum, eps
+                    args = (*args[:5], train, *args[6:])
                 if context == PLAIN:
-                    return cls.compute(input, weight, bias, *settings)[0]
+                    return cls.compute(*args)[0]
                 # One object for all arguments without a gradient, since each argument of a node costs time.
-                return cls._enter(input, weight, bias, settings)
+                return cls._enter(args[0], args[1], args[2], args[3:])
         except (TypeError, ValueError):
             if any(isinstance(a, torch.fx.Proxy) for a in args):
                 return cls._through_operator(args)
@@ -67,12 +69,12 @@ traced_as(BatchNormalization.apply, BatchNormalization._traced_apply)
 
 
 def _make(name: str, relu: bool) -> type[BatchNormalization]:
-    """The class of a module; `relu` tells whether the module ends with relu."""
+    """The class of a module; `relu` tells whether the module ends with relu, whose limit is its last scalar."""
     module = modules()[name]
     updateOutput, updateGradients = (THNN.bind(module.functions[f]) for f in ("updateOutput", "backward"))
-    call_forward = results_of(updateOutput, ".e....ee...")
-    call_backward = results_of(
-        updateGradients, "..ezz" + "." * (len(updateGradients.function.after_state) - 5)
+    call_forward, call_backward = (
+        results_of(f, start + "." * (len(f.function.after_state) - len(start)))
+        for f, start in ((updateOutput, ".e....ee"), (updateGradients, "..ezz"))
     )
     refusal = ": inference tensors cannot be differentiated; clone it"
 
@@ -83,13 +85,12 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         running_mean: Tensor | None,
         running_var: Tensor | None,
         train: bool,
-        momentum: float,
-        eps: float,
+        *scalars: float,
     ) -> tuple[Any, ...]:
         # The statistics of the batch are new tensors: like running_mean or, without it, as the function requests.
         like = (ALLOCATE if running_mean is None else running_mean) if train else None
         output, save_mean, save_std = call_forward(
-            (input, input, weight, bias, running_mean, running_var, like, like, train, momentum, eps)
+            (input, input, weight, bias, running_mean, running_var, like, like, train, *scalars)
         )
         if train and running_mean is not None and running_var is not None:
             increment_version((running_mean, running_var))
@@ -98,7 +99,8 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     def forward(
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
-        running_mean, running_var, train, momentum, eps = settings
+        running_mean, running_var, train = settings[:3]
+        scalars = settings[3:]  # momentum, eps, with relu limit
         # Autograd would raise an error, too, but only after the update of the running statistics.
         if isinstance(input, Tensor) and input.is_inference():
             raise ValueError(f"{updateOutput.name}: input{refusal}")
@@ -107,7 +109,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         # The body of compute is repeated here, since a Python call costs more than the smallest kernels.
         like = (ALLOCATE if running_mean is None else running_mean) if train else None
         output, save_mean, save_std = call_forward(
-            (input, input, weight, bias, running_mean, running_var, like, like, train, momentum, eps)
+            (input, input, weight, bias, running_mean, running_var, like, like, train, *scalars)
         )
         if train and running_mean is not None and running_var is not None:
             increment_version((running_mean, running_var))
@@ -119,11 +121,11 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
             saved += running_mean, running_var
             save_mean = save_std = None
         ctx.save_for_backward(*saved)
-        ctx.scalars = save_mean, save_std, train, eps, bias is not None
+        ctx.scalars = save_mean, save_std, train, bias is not None, scalars
         return output
 
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
-        save_mean, save_std, train, eps, has_bias = ctx.scalars
+        save_mean, save_std, train, has_bias, (_, *scalars) = ctx.scalars  # eps, with relu limit
         parameters: Any
         running_mean: Any = None
         running_var: Any = None
@@ -150,7 +152,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
                     save_std,
                     train,
                     1.0,
-                    eps,
+                    *scalars,
                 )
             )
             return (*gradients, None)
@@ -158,9 +160,10 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         if context == TRANSFORM:
             # Of the bias, only the size matters without relu.
             bias = parameters[1] if relu else like_bias
-            kept = input, weight, bias, *statistics, train, 0.0, eps
+            kept = input, weight, bias, *statistics, train, 0.0, *scalars
             return calls.gradients(made, needs, gradOutput, kept)
         bias = parameters[1] if relu else None
+        eps = scalars[0]
         output = _evaluated(input, weight, bias, statistics, eps) if relu and not train else None
         gradients = _gradients(
             (needs[0], needs[1], needs[2] and has_bias),
@@ -170,7 +173,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
             bias,
             statistics,
             eps,
-            relu=relu,
+            limit=scalars[1] if relu else None,
             output=output,
             by_statistics=input.requires_grad,
         )
@@ -194,7 +197,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
                 values["bias"],
                 statistics,
                 values["eps"],
-                relu=relu,
+                limit=values["limit"] if relu else None,
                 output=output,
                 by_statistics=True,
             )
@@ -203,11 +206,14 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
 
         return rule
 
-    tensors, scalars = BatchNormalization._names[:5], BatchNormalization._names[5:]
+    tensors = BatchNormalization._names[:5]
+    scalars = updateOutput.function.scalars
     members = {
         "__module__": "thnn",
-        "__doc__": docstring(module, tensors, scalars),
+        "__doc__": docstring(module, tensors, [a.name for a in scalars]),
         "module": module,
+        "_names": (*tensors, *(a.name for a in scalars)),
+        "_defaults": {a.name: a.default for a in scalars if a.default is not None},
         "compute": staticmethod(compute),
         "forward": staticmethod(forward),
         "backward": staticmethod(backward),
@@ -226,14 +232,14 @@ def _gradients(
     statistics: tuple[Any, ...],
     eps: float,
     *,
-    relu: bool,
+    limit: float | None,
     output: Tensor | None,
     by_statistics: bool,
 ) -> formula.Gradients:
     """The gradients by input, weight and bias as differentiable operations.
 
-    `output` is that of the forward, or None: then relu computes it from the statistics. `by_statistics` tells whether
-    derivatives of the gradients by the statistics of the batch are needed.
+    `limit` is that of relu; None: no relu. `output` is that of the forward, or None: then relu computes it from the
+    statistics. `by_statistics` tells whether derivatives of the gradients by the statistics of the batch are needed.
     """
     running_mean, running_var, mean, inverse = statistics
     counts = None
@@ -245,8 +251,8 @@ def _gradients(
     elif by_statistics:
         counts = [input.numel() // max(input.shape[1], 1)]
     part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
-    if relu:
-        part = formula.relu_backward(part, output)
+    if limit is not None:
+        part = formula.relu_backward(part, limit, output)
     return formula.gradients([part], [needs], eps, counts)[0]
 
 

@@ -5,8 +5,8 @@ that function for tensors that a library of the package computes (float32 and fl
 bfloat16 on a CUDA device), by torch operations for all other tensors.
 
 Statistics are one tensor (2C + 1) of float64: mean [C], centred sum of squares [C], number of values per channel [1].
-Inputs are (N, C, ...), vectors (C). Autograd records none of these functions: the callers are autograd nodes or use
-no_grad.
+Inputs are (N, C, ...), vectors (C). `limit` is that of the relu that follows (thnn/_batch_norm/activation.py). Autograd
+records none of these functions: the callers are autograd nodes or use no_grad.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._batch_norm.activation import is_cut, rectified
 from thnn._binding.arguments import real_dtypes
 from thnn._binding.call import invoke
 from thnn._binding.device import device_types
@@ -48,6 +49,11 @@ def _call(stage: str, flags: int, arguments: tuple[Any, ...]) -> None:
     """Calls the C function of a stage; the caller has allocated the outputs among the arguments."""
     if report := _caller(stage, flags)(arguments):
         invoke(_stages[stage], flags, arguments, report)
+
+
+def _rectification(limit: float | None) -> tuple[bool, float]:
+    """The arguments relu and limit of a C function."""
+    return (False, math.inf) if limit is None else (True, limit)
 
 
 def _channels(vector: Tensor, like: Tensor) -> Tensor:
@@ -166,17 +172,17 @@ def normalize(
     bias: Tensor | None,
     mean: Tensor,
     inverse: Tensor,
-    relu: bool,
+    limit: float | None,
     output: Tensor | None = None,
 ) -> Tensor:
-    """(input - mean) * inverse * weight + bias, followed by relu if `relu`; written to `output` if given."""
+    """(input - mean) * inverse * weight + bias and, with a limit, relu of it; written to `output` if given."""
     if output is None:
         output = torch.empty_like(input)
     if _has_kernels(input):
-        _call("normalize", ANY, (input, output, weight, bias, mean, inverse, relu))
+        _call("normalize", ANY, (input, output, weight, bias, mean, inverse, *_rectification(limit)))
         return output
     result = affine(_upcast(input), weight, bias, mean, inverse)
-    return output.copy_(result.relu() if relu else result)
+    return output.copy_(result if limit is None else rectified(result, limit))
 
 
 def affine(
@@ -195,16 +201,13 @@ def _grad_by_relu_input(
     bias: Tensor | None,
     mean: Tensor,
     inverse: Tensor,
-    relu: bool,
+    limit: float | None,
 ) -> Tensor:
-    """The gradient by the input of relu: 0 where that input is at most 0, otherwise (NaN included) gradOutput.
-
-    Without relu it is gradOutput everywhere.
-    """
+    """The gradient by the input of relu; without relu gradOutput."""
     gradOutput = _upcast(gradOutput)
-    if not relu:
+    if limit is None:
         return gradOutput
-    return torch.where(affine(_upcast(input), weight, bias, mean, inverse) <= 0, 0, gradOutput)
+    return torch.where(is_cut(affine(_upcast(input), weight, bias, mean, inverse), limit), 0, gradOutput)
 
 
 def grad_sums(
@@ -214,14 +217,15 @@ def grad_sums(
     bias: Tensor | None,
     mean: Tensor,
     inverse: Tensor,
-    relu: bool,
+    limit: float | None,
 ) -> Tensor:
     """sum(g) and sum(g * (input - mean)) per channel, (2C) of float64; g is the gradient by the input of relu."""
     if _has_kernels(input):
         sums = input.new_empty(2 * input.shape[1], dtype=torch.float64)
-        _call("gradSums", ANY, (input, gradOutput, weight, bias, mean, inverse, sums, relu))
+        arguments = (input, gradOutput, weight, bias, mean, inverse, sums, *_rectification(limit))
+        _call("gradSums", ANY, arguments)
         return sums
-    g = _grad_by_relu_input(input, gradOutput, weight, bias, mean, inverse, relu)
+    g = _grad_by_relu_input(input, gradOutput, weight, bias, mean, inverse, limit)
     dims = _dims(input)
     product = g * (_upcast(input) - _channels(mean, input))
     return torch.cat([g.sum(dims, dtype=torch.float64), product.sum(dims, dtype=torch.float64)])
@@ -236,7 +240,7 @@ def grad_input(
     inverse: Tensor,
     sums: Tensor | None,
     count: float,
-    relu: bool,
+    limit: float | None,
 ) -> Tensor:
     """Gradient by the input, from the grad_sums of the whole batch with `count` values per channel.
 
@@ -244,13 +248,10 @@ def grad_input(
     """
     if _has_kernels(input):
         gradInput = torch.empty_like(input)
-        _call(
-            "gradInput",
-            ANY,
-            (input, gradOutput, gradInput, weight, bias, mean, inverse, sums, count, relu),
-        )
+        vectors = weight, bias, mean, inverse, sums
+        _call("gradInput", ANY, (input, gradOutput, gradInput, *vectors, count, *_rectification(limit)))
         return gradInput
-    g = _grad_by_relu_input(input, gradOutput, weight, bias, mean, inverse, relu)
+    g = _grad_by_relu_input(input, gradOutput, weight, bias, mean, inverse, limit)
     if sums is not None:
         total, product = (sums / count).chunk(2)
         centred = _upcast(input) - _channels(mean, input)

@@ -92,7 +92,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         momentum: float,
         eps: float,
         unbiased: bool,
-        relu: bool,
+        limit: float | None,
         communicator: Communicator,
         layer: str,
         statistics: Tensor,
@@ -114,7 +114,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
             eps,
             unbiased,
         )
-        stages.normalize(input, weight, bias, mean, inverse, relu, output)
+        stages.normalize(input, weight, bias, mean, inverse, limit, output)
         return output, mean, inverse, merged[-1:]
 
     @staticmethod
@@ -122,15 +122,15 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
         output, *ctx.statistics = SyncBatchNormalizationFunction.compute(input, weight, bias, *settings)
-        _, _, _, eps, _, relu, communicator, layer, _, _ = settings
+        _, _, _, eps, _, limit, communicator, layer, _, _ = settings
         ctx.save_for_backward(input, weight, bias)
-        ctx.settings = eps, relu, communicator, layer
+        ctx.settings = eps, limit, communicator, layer
         return output
 
     @staticmethod
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
         input, weight, bias = ctx.saved_tensors
-        eps, relu, communicator, layer = ctx.settings
+        eps, limit, communicator, layer = ctx.settings
         mean, inverse, count = ctx.statistics
         needs = ctx.needs_input_grad
         tag = Tag(layer, "backward", payload_of(input))
@@ -138,8 +138,8 @@ class SyncBatchNormalizationFunction(BatchNormalization):
             # The messages differ from those of a backward without create_graph.
             tag = tag._replace(operation="backward with create_graph")
             part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
-            if relu:
-                part = formula.relu_backward(part)
+            if limit is not None:
+                part = formula.relu_backward(part, limit)
             (gradients,) = formula.gradients(
                 [part],
                 [needs],
@@ -148,13 +148,13 @@ class SyncBatchNormalizationFunction(BatchNormalization):
                 lambda vectors: [_AllReduce.apply(vectors[0], communicator, tag)],
             )
             return *gradients, None
-        sums = stages.grad_sums(input, gradOutput, weight, bias, mean, inverse, relu)
+        sums = stages.grad_sums(input, gradOutput, weight, bias, mean, inverse, limit)
         gradInput = None
         if needs[0]:
             # Divided on the device: grad_input takes the count as a Python number, and reading it from an accelerator
             # would wait for the device.
             means = communicator.all_gather(sums, tag).sum(0).div_(count)
-            gradInput = stages.grad_input(input, gradOutput, weight, bias, mean, inverse, means, 1.0, relu)
+            gradInput = stages.grad_input(input, gradOutput, weight, bias, mean, inverse, means, 1.0, limit)
         total, product = sums.chunk(2)
         gradWeight = (product * inverse).to(weight.dtype) if needs[1] else None
         gradBias = total.to(bias.dtype) if needs[2] else None
@@ -173,11 +173,12 @@ def synchronized(
     layer: str = "SyncBatchNormalizationFunction",
     *,
     unbiased: bool = True,
-    relu: bool = False,
+    limit: float | None = None,
 ) -> Tensor:
     """Batch normalization in training over the parts of all members of `communicator`.
 
-    Errors contain the name `layer`, which must be the same in all members.
+    `limit` is that of the relu that follows; None: no relu. Errors contain the name `layer`, which must be the same in
+    all members.
     """
     cls = SyncBatchNormalizationFunction
     vectors = weight, bias, running_mean, running_var
@@ -200,7 +201,7 @@ def synchronized(
         communicator.announce_error(layer, (input, *vectors), error)
         raise
     settings = (
-        running_mean, running_var, momentum, eps, unbiased, relu, communicator, layer, statistics, output
+        running_mean, running_var, momentum, eps, unbiased, limit, communicator, layer, statistics, output
     )  # fmt: skip
     if recorded:
         return cls._enter(input, weight, bias, settings)

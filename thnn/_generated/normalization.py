@@ -63,8 +63,9 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'bias', 'parameter', is_optional=True, is_mixed=True, doc='shift (C), 0 where None'),
         A('THTensor*', 'save_mean', 'saved', is_mixed=True, doc='mean (C)'),
         A('THTensor*', 'save_std', 'saved', is_mixed=True, doc='inverse deviation (C)'),
-        A('bool', 'relu', 'scalar', doc='apply max(0, .); NaN stays NaN'),
-    ), 'Normalization with given mean and inverse deviation, followed by max(0, .) if relu:\n  output = (input - save_mean) * save_std * weight + bias\n\nShapes: input and output (N, C) or (N, C, ...), all others (C).\nErrors: ValueError for fewer than 2 dimensions and for sizes that do not fit.', 'normalization'),
+        A('bool', 'relu', 'scalar', doc='apply min(limit, max(0, .)); NaN stays NaN'),
+        A('double', 'limit', 'scalar', doc='largest output of relu; inf for none'),
+    ), 'Normalization with given mean and inverse deviation, followed by min(limit, max(0, .)) if relu:\n  output = (input - save_mean) * save_std * weight + bias\n\nShapes: input and output (N, C) or (N, C, ...), all others (C).\nErrors: ValueError for fewer than 2 dimensions, for sizes that do not fit, and for a limit that is not above 0.', 'normalization'),
     F('BatchNormalization_gradSums', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, ...)'),
@@ -75,7 +76,8 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'save_std', 'saved', is_mixed=True, doc='inverse deviation (C); read if relu'),
         A('THAccrealTensor*', 'sums', 'output', doc='sum(g), then sum(g * (input - save_mean)) (2C)'),
         A('bool', 'relu', 'scalar', doc='as in normalize'),
-    ), 'Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput\nor, if relu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty batch.\nThe gradient by bias is the first sum, that by weight is save_std times the second.\n\nShapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).\nErrors: ValueError for fewer than 2 dimensions and for sizes that do not fit.', 'normalization'),
+        A('double', 'limit', 'scalar', doc='as in normalize'),
+    ), 'Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput\nor, if relu, gradOutput where normalize gives more than 0 and less than a finite limit (or NaN), and 0 elsewhere.\nZeros for an empty batch.\nThe gradient by bias is the first sum, that by weight is save_std times the second.\n\nShapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).\nErrors: ValueError for fewer than 2 dimensions, for sizes that do not fit, and for a limit that is not above 0.', 'normalization'),
     F('BatchNormalization_gradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, ...)'),
@@ -88,7 +90,8 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THAccrealTensor*', 'sums', 'input', is_optional=True, doc='sums of the whole batch (2C); None: the statistics are constants'),
         A('double', 'count', 'scalar', doc='values per channel in the whole batch'),
         A('bool', 'relu', 'scalar', doc='as in normalize'),
-    ), 'Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in\ngradSums:\n  gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)\n              * save_std * weight\nIf sums is None the statistics are constants: gradInput = g * save_std * weight.\n\nShapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).\nErrors: ValueError for fewer than 2 dimensions, sizes that do not fit, and with sums a count that is not above 0.', 'normalization'),
+        A('double', 'limit', 'scalar', doc='as in normalize'),
+    ), 'Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in\ngradSums:\n  gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)\n              * save_std * weight\nIf sums is None the statistics are constants: gradInput = g * save_std * weight.\n\nShapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).\nErrors: ValueError for fewer than 2 dimensions, sizes that do not fit, a limit that is not above 0, and with sums a\ncount that is not above 0.', 'normalization'),
     F('BatchNormalizationReLU_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, ...)'),
@@ -102,7 +105,8 @@ FUNCTIONS: tuple[Function, ...] = (
         A('bool', 'train', 'scalar', doc='training: statistics of the batch; evaluation: running statistics'),
         A('double', 'momentum', 'scalar', doc='factor of the batch in the running statistics'),
         A('double', 'eps', 'scalar', doc='added to the variance'),
-    ), 'BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch\nnormalization alone.\n\n  output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)\n\nShapes, arguments and errors are those of BatchNormalization; NaN stays NaN.', 'normalization'),
+        A('double', 'limit', 'scalar', default=float('inf'), doc='largest output; inf for none'),
+    ), 'BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with\nthe memory traffic of batch normalization alone. With limit 6 this is batch normalization and ReLU6.\n\n  output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))\n\nShapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN\nstays NaN.', 'normalization'),
     F('BatchNormalizationReLU_backward', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -119,7 +123,8 @@ FUNCTIONS: tuple[Function, ...] = (
         A('bool', 'train', 'scalar', doc='as in the forward'),
         A('double', 'scale', 'scalar', default=1.0, doc='factor of the gradients added to gradWeight and gradBias'),
         A('double', 'eps', 'scalar', doc='as in the forward'),
-    ), 'Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is\nabove 0 (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.', 'normalization'),
+        A('double', 'limit', 'scalar', doc='as in the forward'),
+    ), 'Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is\nabove 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.', 'normalization'),
     F('SpatialCrossMapLRN_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W) or (C, H, W)'),

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import stages
+from thnn._batch_norm import activation, stages
 
 
 def _threshold(input: Tensor, threshold: float, val: float) -> Tensor:
@@ -49,8 +49,9 @@ def _batch_normalization(
 
 
 def _batch_normalization_relu(*values: Any) -> tuple[Tensor, ...] | None:
-    results = _batch_normalization(*values)
-    return None if results is None else (results[0].relu(), *results[1:])
+    *others, limit = values
+    results = _batch_normalization(*others)
+    return None if results is None else (activation.rectified(results[0], limit), *results[1:])
 
 
 # By the names of modules of THNN.h; a function returns None for calls that it leaves to the operator.

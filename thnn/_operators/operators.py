@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -278,7 +279,7 @@ class Operators:
         if self.decomposition is not None and is_decomposing():
             # Operations of torch refuse numbers beyond the element type, which a C function rounds to infinity.
             most = torch.finfo(values[0].dtype).max
-            if all(abs(v) <= most for v in values if isinstance(v, float)):
+            if all(abs(v) <= most or math.isinf(v) for v in values if isinstance(v, float)):
                 results = self.decomposition(*values)
                 if results is not None:
                     return results

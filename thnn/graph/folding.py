@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
+from thnn._batch_norm import activation, stages
 from thnn._batch_norm import running_statistics as _statistics
-from thnn._batch_norm import stages
 from thnn._torch import BatchNormBase, ConvBase
 from thnn.graph.branch import Branch, attribute
 from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks
@@ -94,7 +94,8 @@ def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, d
         parameters = {**module._parameters, "weight": weight, "bias": bias}
         object.__setattr__(once, "__dict__", {**module.__dict__, "_parameters": parameters})
         output = super(type(view), once).forward(input)
-        return output.relu_() if getattr(second, "activation", None) == "relu" else output
+        limit = activation.limit_of(getattr(second, "activation", None))
+        return output if limit is None else activation.rectified(output, limit, inplace=True)
 
     def parameter(name: str) -> property:  # also overrides the property of a parametrization
         return property(lambda view: view.__dict__["_parameters"][name])

@@ -10,11 +10,12 @@ from torch import Tensor
 from torch.nn.utils import parametrize
 
 from thnn._batch_norm import running_statistics as _statistics
+from thnn._batch_norm.activation import limit_of
 from thnn._batch_norm.communicator import check_process_group, communicator_of
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._batch_norm.sync import synchronized
 from thnn._torch import BatchNormBase, dynamo_disable
-from thnn.nn.batch_normalization import _MOMENTUM, _BatchNorm, _check_activation
+from thnn.nn.batch_normalization import _MOMENTUM, _BatchNorm
 
 _M = TypeVar("_M", bound=torch.nn.Module)
 
@@ -107,7 +108,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def _check_call(self, input: Tensor) -> None:
         """Raises the errors of a forward that precede its collective."""
-        _check_activation(self.activation)
+        limit_of(self.activation)
         if self.training and self.track_running_stats and self.update_statistics:
             _statistics.weight_of_batch(self.momentum, self.first_batch, self.num_batches_tracked)
         if not isinstance(input, Tensor):
@@ -141,7 +142,7 @@ class SyncBatchNorm(_BatchNorm):
         def update(mean: Tensor | None, var: Tensor | None, momentum: float) -> Tensor:
             return synchronized(
                 input, weight, bias, mean, var, momentum, self.eps, communicator, self._label(),
-                unbiased=self.unbiased, relu=self.activation == "relu",
+                unbiased=self.unbiased, limit=limit_of(self.activation),
             )  # fmt: skip
 
         return _statistics.updated_by(update, running_mean, running_var, momentum)

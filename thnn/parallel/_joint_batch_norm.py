@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from thnn._batch_norm import formula, stages
+from thnn._batch_norm.activation import limit_of
 from thnn._batch_norm.running_statistics import updated_by
 from thnn._binding.arguments import real_dtypes
 from thnn._binding.library import THNN
@@ -119,7 +120,7 @@ def _compute(
         input, weight, bias = cast_for_autocast((input, weight, bias)) or (input, weight, bias)
     vectors = (weight, bias, running_mean, running_var)
     _check(f"layer {label}", layer.num_features, input, vectors)
-    relu = layer.activation == "relu"
+    limit = limit_of(layer.activation)
     recorded = torch.is_grad_enabled() and any(
         t is not None and t.requires_grad for t in (input, weight, bias)
     )
@@ -138,9 +139,9 @@ def _compute(
         # Allocated before the update of the running statistics, since the allocation can fail.
         output = torch.empty_like(input)
         mean, inverse, count, recorded = group.rendezvous(rank, f"layer {label}", part, merge)
-        stages.normalize(input, weight, bias, mean, inverse, relu, output)
+        stages.normalize(input, weight, bias, mean, inverse, limit, output)
     if recorded:
-        join = functools.partial(_join, layer.eps, relu)
+        join = functools.partial(_join, layer.eps, limit)
         value = (input, weight, bias, output, mean, inverse, count)
         output = group.rendezvous(rank, f"layer {label}", value, join)
     return output
@@ -196,10 +197,10 @@ def _merge(
         return [(*there[device], recorded) for device in devices]  # type: ignore[misc]
 
 
-def _join(eps: float, relu: bool, values: list[tuple[Any, ...]]) -> Sequence[Tensor]:
+def _join(eps: float, limit: float | None, values: list[tuple[Any, ...]]) -> Sequence[Tensor]:
     inputs, weights, biases, outputs, means, inverses, counts = zip(*values)
     with torch.enable_grad():
-        forward_results = (outputs, means, inverses, counts, eps, relu)
+        forward_results = (outputs, means, inverses, counts, eps, limit)
         joint: tuple[Tensor, ...] = JointBatchNormalization.apply(forward_results, *inputs, *weights, *biases)
     return joint
 
@@ -207,8 +208,8 @@ def _join(eps: float, relu: bool, values: list[tuple[Any, ...]]) -> Sequence[Ten
 class JointBatchNormalization(torch.autograd.Function):
     """The autograd node of one layer in all replicas, which have computed its forward.
 
-    Arguments: (outputs, means, inverse deviations, numbers of values per channel, eps, relu), then the inputs of all
-    replicas, all weights, all biases. Differentiable any number of times.
+    Arguments: (outputs, means, inverse deviations, numbers of values per channel, eps, limit of relu or None), then the
+    inputs of all replicas, all weights, all biases. Differentiable any number of times.
     """
 
     @staticmethod
@@ -219,7 +220,7 @@ class JointBatchNormalization(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradOutputs: Tensor) -> Any:
-        means, inverses, counts, eps, relu = ctx.forward_results
+        means, inverses, counts, eps, limit = ctx.forward_results
         K = len(gradOutputs)
         tensors = ctx.saved_tensors
         inputs, weights, biases = tensors[:K], tensors[K : 2 * K], tensors[2 * K :]
@@ -227,8 +228,8 @@ class JointBatchNormalization(torch.autograd.Function):
         arguments = zip(gradOutputs, inputs, weights, biases, means, inverses)
         parts = [formula.Part(*part) for part in arguments]
         if torch.is_grad_enabled():
-            if relu:
-                parts = [formula.relu_backward(part) for part in parts]
+            if limit is not None:
+                parts = [formula.relu_backward(part, limit) for part in parts]
             found = formula.gradients(
                 parts,
                 [needs[k::K] for k in range(K)],
@@ -238,7 +239,7 @@ class JointBatchNormalization(torch.autograd.Function):
             )
             return None, *(gradient for column in zip(*found) for gradient in column)
         sums = [
-            stages.grad_sums(p.input, p.gradOutput, p.weight, p.bias, p.mean, p.inverse, relu) for p in parts
+            stages.grad_sums(p.input, p.gradOutput, p.weight, p.bias, p.mean, p.inverse, limit) for p in parts
         ]
         total = ordered_sum(sums) if any(needs[:K]) else None
         gradients: list[Tensor | None] = [None] * (3 * K)
@@ -247,7 +248,7 @@ class JointBatchNormalization(torch.autograd.Function):
                 assert total is not None
                 # Divided on the device, as in SyncBatchNormalizationFunction.
                 of_batch = total.to(x.device) / counts[k]
-                gradients[k] = stages.grad_input(x, g, w, b, mean, inverse, of_batch, 1.0, relu)
+                gradients[k] = stages.grad_input(x, g, w, b, mean, inverse, of_batch, 1.0, limit)
             total_k, product_k = sums[k].chunk(2)
             if needs[K + k]:
                 assert w is not None

@@ -129,10 +129,11 @@ void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to)
 
 /* The normalization of one channel, or of a pack of channels. */
 template <int N> struct Affine {
-  real mean[N], scale[N], bias[N];
+  real mean[N], scale[N], bias[N], limit;
 
   __device__ void load(const ChannelParameters &p, int64_t first, bool withBias)
   {
+    limit = p.limit;
 #pragma unroll
     for (int s = 0; s < N; s++) {
       mean[s] = p.mean.get(first + s);
@@ -148,7 +149,9 @@ template <int N> struct Affine {
   __device__ real normalized(int s, real x) const { return fma(x - mean[s], scale[s], bias[s]); }
   __device__ real gradient(int s, real g, real x, bool relu) const
   {
-    return relu && normalized(s, x) <= 0 ? (real)0 : g;
+    if (!relu) return g;
+    const real y = normalized(s, x);
+    return y <= 0 || y >= limit ? (real)0 : g;
   }
 };
 
@@ -185,7 +188,7 @@ template <UnitKind K> struct Normalize {
 #pragma unroll
     for (int e = 0; e < U::size; e++) {
       const real value = k.normalized(U::setOf(e), o.x.get(e));
-      y.set(e, relu && value <= 0 ? (real)0 : value);
+      y.set(e, !relu ? value : value <= 0 ? (real)0 : value > k.limit ? k.limit : value);
     }
     y.store(o.output);
   }

@@ -19,7 +19,11 @@ struct ChannelParameters {
       variance; /* the inverse deviation, or the variance, to which eps is added; the other is absent */
   ChannelVector weight, bias; /* absent: 1 and 0 */
   real eps;
+  real limit; /* the largest output of relu; NaN: none */
 };
+
+/* The limit of ChannelParameters from that of a C function, where infinity is none: no output is at least NaN. */
+static inline real limitOf(double limit) { return limit < (double)INFINITY ? (real)limit : (real)NAN; }
 
 /* All vectors may be absent. */
 struct MomentsOutputs {
@@ -47,11 +51,11 @@ void moments(THNNState *state, THTensor *input, const MomentsOutputs &to);
 /* Writes the other outputs from mean, squares and count, which error messages call `statistics`. */
 void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to);
 
-/* output = (input - mean) * inverse * weight + bias; with relu, max(0, .) of it. */
+/* output = (input - mean) * inverse * weight + bias; with relu, min(limit, max(0, .)) of it. */
 void normalize(THNNState *state, THTensor *input, THTensor *output, const ChannelParameters &parameters,
                bool relu);
 
-/* g is gradOutput; with relu, g is 0 where the normalized input is at most 0. */
+/* g is gradOutput; with relu, g is 0 where the normalized input is at most 0 or at least limit. */
 void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const ChannelParameters &parameters,
               const GradientOutputs &to, bool relu);
 

@@ -5,11 +5,9 @@
 
 static ALWAYS_INLINE vreal mapLanes(ElementMap map, vreal g, vreal x, CoefficientLanes k)
 {
-  const vreal zero = {0}, y = normalizeLanes(x, k);
-  if (map == NORMALIZE) return y;
-  if (map == NORMALIZE_RELU) return v_max(zero, y);
-  if (map == SCALE_RELU || map == GRADIENT_RELU) g = reluGradient(g, y);
-  if (map == SCALE || map == SCALE_RELU) return g * k.scale;
+  if (!readsG(map)) return activate(normalizeLanes(x, k), k, activationOf(map));
+  g = gradientLanes(g, x, k, activationOf(map));
+  if (map < GRADIENT) return g * k.scale;
   return g * k.scale + ((x - k.mean) * k.slope + k.constant);
 }
 
@@ -99,10 +97,13 @@ static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *k, b
 {
   if (map == NORMALIZE) applyRunsWith(NORMALIZE, runs, k, nonTemporal, reversed);
   else if (map == NORMALIZE_RELU) applyRunsWith(NORMALIZE_RELU, runs, k, nonTemporal, reversed);
+  else if (map == NORMALIZE_CLAMP) applyRunsWith(NORMALIZE_CLAMP, runs, k, nonTemporal, reversed);
   else if (map == SCALE) applyRunsWith(SCALE, runs, k, nonTemporal, reversed);
   else if (map == SCALE_RELU) applyRunsWith(SCALE_RELU, runs, k, nonTemporal, reversed);
+  else if (map == SCALE_CLAMP) applyRunsWith(SCALE_CLAMP, runs, k, nonTemporal, reversed);
   else if (map == GRADIENT) applyRunsWith(GRADIENT, runs, k, nonTemporal, reversed);
-  else applyRunsWith(GRADIENT_RELU, runs, k, nonTemporal, reversed);
+  else if (map == GRADIENT_RELU) applyRunsWith(GRADIENT_RELU, runs, k, nonTemporal, reversed);
+  else applyRunsWith(GRADIENT_CLAMP, runs, k, nonTemporal, reversed);
 }
 
 /* `count` runs of the tile's channels from element l of sample n on. */
@@ -201,10 +202,13 @@ static void channelsLastApply(const BatchNorm *b, Tile tile, ElementMap map, con
 {
   if (map == NORMALIZE) channelsLastApplyWith(NORMALIZE, b, tile, k);
   else if (map == NORMALIZE_RELU) channelsLastApplyWith(NORMALIZE_RELU, b, tile, k);
+  else if (map == NORMALIZE_CLAMP) channelsLastApplyWith(NORMALIZE_CLAMP, b, tile, k);
   else if (map == SCALE) channelsLastApplyWith(SCALE, b, tile, k);
   else if (map == SCALE_RELU) channelsLastApplyWith(SCALE_RELU, b, tile, k);
+  else if (map == SCALE_CLAMP) channelsLastApplyWith(SCALE_CLAMP, b, tile, k);
   else if (map == GRADIENT) channelsLastApplyWith(GRADIENT, b, tile, k);
-  else channelsLastApplyWith(GRADIENT_RELU, b, tile, k);
+  else if (map == GRADIENT_RELU) channelsLastApplyWith(GRADIENT_RELU, b, tile, k);
+  else channelsLastApplyWith(GRADIENT_CLAMP, b, tile, k);
 }
 
 void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)

@@ -44,6 +44,7 @@ static void loadCoefficients(const ChannelParameters *parameters, int64_t first,
   loadVector(parameters->mean, first, n, 0, k->mean);
   loadVector(parameters->weight, first, n, 1, k->scale);
   loadVector(parameters->bias, first, n, 0, k->bias);
+  k->limit = (real)parameters->limit;
   for (int64_t j = 0; j < n; j++) {
     k->scale[j] = (real)(inverseStd[j] * k->scale[j]);
     k->slope[j] = k->constant[j] = 0;
@@ -100,13 +101,19 @@ static void addParameterGradients(const GradientOutputs *to, const ChannelParame
 
 /* ---- one tile ---- */
 
+static Activation activationAfter(const ChannelParameters *parameters)
+{
+  if (!parameters->relu) return IDENTITY;
+  return parameters->limit < (accreal)INFINITY ? CLAMP : RELU;
+}
+
 static void tileGradSums(const BatchNorm *b, Tile tile, const ChannelParameters *parameters, accreal *sum,
                          accreal *dot)
 {
   Coefficients k;
   accreal inverseStd[MAX_TILE_CHANNELS];
   loadCoefficients(parameters, tile.c, tile.cEnd - tile.c, inverseStd, &k);
-  THNN_(batchNormTileGradSums)(b, tile, &k, parameters->relu, sum, dot);
+  THNN_(batchNormTileGradSums)(b, tile, &k, activationAfter(parameters), sum, dot);
 }
 
 /* exactMean: the means before they were rounded to `real`, or NULL. The bias compensates the rounding. */
@@ -120,7 +127,7 @@ static void tileNormalize(const BatchNorm *b, Tile tile, const ChannelParameters
   /* With relu nothing is compensated: its backward recomputes the signs from the rounded means. */
   if (exactMean != NULL && !parameters->relu)
     for (int64_t j = 0; j < n; j++) k.bias[j] = (real)(k.bias[j] + (k.mean[j] - exactMean[j]) * k.scale[j]);
-  THNN_(batchNormTileApply)(b, tile, parameters->relu ? NORMALIZE_RELU : NORMALIZE, &k);
+  THNN_(batchNormTileApply)(b, tile, mapWith(NORMALIZE, activationAfter(parameters)), &k);
 }
 
 /* sum, dot: the sums of `count` values of each channel of the tile; NULL if the statistics are constants. */
@@ -132,7 +139,7 @@ static void tileGradInput(const BatchNorm *b, Tile tile, const ChannelParameters
   accreal inverseStd[MAX_TILE_CHANNELS];
   loadCoefficients(parameters, tile.c, n, inverseStd, &k);
   if (sum == NULL) {
-    THNN_(batchNormTileApply)(b, tile, parameters->relu ? SCALE_RELU : SCALE, &k);
+    THNN_(batchNormTileApply)(b, tile, mapWith(SCALE, activationAfter(parameters)), &k);
     return;
   }
   for (int64_t j = 0; j < n; j++) {
@@ -140,7 +147,7 @@ static void tileGradInput(const BatchNorm *b, Tile tile, const ChannelParameters
     k.slope[j] = (real)(factor * inverseStd[j] * inverseStd[j] * dot[j]);
     k.constant[j] = (real)(factor * sum[j]);
   }
-  THNN_(batchNormTileApply)(b, tile, parameters->relu ? GRADIENT_RELU : GRADIENT, &k);
+  THNN_(batchNormTileApply)(b, tile, mapWith(GRADIENT, activationAfter(parameters)), &k);
 }
 
 /* ---- a stage: one function over all tiles ---- */

@@ -58,7 +58,8 @@ typedef struct ChannelParameters {
   THTensor *inverseStd, *variance; /* one of the two is NULL; eps is added to the variance only */
   THTensor *weight, *bias;         /* NULL: 1 and 0 */
   accreal eps;
-  bool relu; /* max(0, .) follows */
+  bool relu;     /* min(limit, max(0, .)) follows */
+  accreal limit; /* above 0; INFINITY: none */
 } ChannelParameters;
 
 /* The statistics that the forward writes; running_mean and running_var may be NULL. */
@@ -87,10 +88,11 @@ void THNN_(batchNormMergeMoments)(int64_t channels, accreal *mean, accreal *squa
 void THNN_(batchNormSaveStatistics)(const StatisticsOutputs *to, int64_t channels, ChannelPairs moments,
                                     accreal count);
 
-/* out = (x - mean) * inverseStd * weight + bias */
+/* out = (x - mean) * inverseStd * weight + bias, and with relu min(limit, max(0, .)) of it */
 void THNN_(batchNormNormalize)(const BatchNorm *batch, const ChannelParameters *parameters);
 
-/* sum(g) and sum(g * (x - mean)) of each channel. With relu, g counts only where the output is not <= 0. */
+/* sum(g) and sum(g * (x - mean)) of each channel. With relu, g counts only where the output is neither <= 0 nor at a
+   finite limit. */
 void THNN_(batchNormGradSums)(const BatchNorm *batch, const ChannelParameters *parameters, ChannelPairs result);
 
 /* With sum = sum(g) and dot = sum(g * (x - mean)) over `count` values per channel:

@@ -56,11 +56,15 @@ static double normalized(const ChannelParameters *p, int64_t c, double mean, dou
   return (x - mean) * inverseStd(p, c) * weight(p, c) + (p->bias != NULL ? *entry(p->bias, c) : 0);
 }
 
+static double relu(const ChannelParameters *p, double y) { return y <= 0 ? 0 : y > p->limit ? p->limit : y; }
+
 /* The gradient of the normalized value: gradOutput, or with relu the gradient of relu. */
 static double gradient(const BatchNorm *b, const ChannelParameters *p, int64_t c, int64_t i)
 {
-  const bool stopped = p->relu && normalized(p, c, *entry(p->mean, c), *element(b, &b->x, c, i)) <= 0;
-  return stopped ? 0 : *element(b, &b->g, c, i);
+  const double g = *element(b, &b->g, c, i);
+  if (!p->relu) return g;
+  const double y = normalized(p, c, *entry(p->mean, c), *element(b, &b->x, c, i));
+  return y <= 0 || (y >= p->limit && p->limit < (double)INFINITY) ? 0 : g;
 }
 
 static void channelMoments(const BatchNorm *b, int64_t c, double *mean, double *squares)
@@ -89,7 +93,7 @@ static void channelNormalize(const BatchNorm *b, const ChannelParameters *p, int
 {
   for (int64_t i = 0; i < b->positions; i++) {
     const double y = normalized(p, c, mean, *element(b, &b->x, c, i));
-    *element(b, &b->out, c, i) = (real)(p->relu && y <= 0 ? 0 : y);
+    *element(b, &b->out, c, i) = (real)(p->relu ? relu(p, y) : y);
   }
 }
 

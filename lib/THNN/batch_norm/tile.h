@@ -48,10 +48,26 @@ static inline Tile tileAt(const BatchNorm *b, int64_t i)
   return tile;
 }
 
-/* The function from the elements of x, g or both to the element of out. SCALE is the gradient with constant
-   statistics. */
-typedef enum ElementMap { NORMALIZE, NORMALIZE_RELU, SCALE, SCALE_RELU, GRADIENT, GRADIENT_RELU } ElementMap;
+/* The function of the normalized value: itself, max(0, .), or min(limit, max(0, .)). Loops are specialised for each, since
+   the comparisons take time where the operands are in a cache. */
+typedef enum Activation { IDENTITY, RELU, CLAMP, ACTIVATIONS } Activation;
 
+/* The function from the elements of x, g or both to the element of out, by its activation. SCALE is the gradient with
+   constant statistics. */
+typedef enum ElementMap {
+  NORMALIZE,
+  NORMALIZE_RELU,
+  NORMALIZE_CLAMP,
+  SCALE,
+  SCALE_RELU,
+  SCALE_CLAMP,
+  GRADIENT,
+  GRADIENT_RELU,
+  GRADIENT_CLAMP
+} ElementMap;
+
+static inline ElementMap mapWith(ElementMap map, Activation activation) { return (ElementMap)(map + activation); }
+static ALWAYS_INLINE Activation activationOf(ElementMap map) { return (Activation)(map % ACTIVATIONS); }
 static ALWAYS_INLINE bool readsX(ElementMap map) { return map != SCALE; }
 static ALWAYS_INLINE bool readsG(ElementMap map) { return map >= SCALE; }
 
@@ -61,14 +77,15 @@ static ALWAYS_INLINE bool readsG(ElementMap map) { return map >= SCALE; }
 typedef struct __attribute__((aligned(64))) Coefficients {
   real mean[MAX_TILE_CHANNELS], scale[MAX_TILE_CHANNELS], bias[MAX_TILE_CHANNELS], slope[MAX_TILE_CHANNELS],
       constant[MAX_TILE_CHANNELS];
+  real limit; /* of CLAMP */
 } Coefficients;
 
 /* Mean and centred sum of squares of each channel of the tile. */
 void THNN_(batchNormTileMoments)(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares);
 
 /* sum(g) and sum(g * (x - mean)) of each channel of the tile. */
-void THNN_(batchNormTileGradSums)(const BatchNorm *b, Tile tile, const Coefficients *k, bool relu, accreal *sum,
-                                  accreal *dot);
+void THNN_(batchNormTileGradSums)(const BatchNorm *b, Tile tile, const Coefficients *k, Activation activation,
+                                  accreal *sum, accreal *dot);
 
 /* Applies the map to the tile. It visits the last positions first in strided layout and, in channels-first layout, if
    the stages sum over positions or the runs are longer than SUM_CHUNK: a previous stage has read the end of the tile

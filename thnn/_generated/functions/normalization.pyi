@@ -54,16 +54,17 @@ class BatchNormalizationFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
 
 class BatchNormalizationReLUFunction(FunctionBase):
-    """BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch
-    normalization alone.
+    """BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with
+    the memory traffic of batch normalization alone. With limit 6 this is batch normalization and ReLU6.
 
-      output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
+      output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))
 
-    Shapes, arguments and errors are those of BatchNormalization; NaN stays NaN.
+    Shapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN
+    stays NaN.
 
     Calls:
-        BatchNormalizationReLUFunction(running_mean, running_var, train, momentum, eps)(input, weight, bias)
-        BatchNormalizationReLUFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
+        BatchNormalizationReLUFunction(running_mean, running_var, train, momentum, eps, limit)(input, weight, bias)
+        BatchNormalizationReLUFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps, limit)
 
     Arguments:
         input: Tensor (real): input (N, C, ...)
@@ -74,16 +75,17 @@ class BatchNormalizationReLUFunction(FunctionBase):
         train: bool: training: statistics of the batch; evaluation: running statistics
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
+        limit: float, default inf: largest output; inf for none
 
     real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
 
     Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
-    above 0 (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
+    above 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
     """
-    def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float) -> None: ...
+    def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float, limit: float = ...) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
     @classmethod
-    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ..., limit: float = ...) -> Tensor: ...
 
 class SpatialCrossMapLRNFunction(FunctionBase):
     """SpatialCrossMapLRN: local response normalization, each element divided by

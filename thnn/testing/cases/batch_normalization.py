@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -212,13 +213,20 @@ BATCH_NORMALIZATION = Case(
 # --- with relu ----------------------------------------------------------------------------------------------
 
 
-def _batch_normalization_relu(**arguments: Any) -> tuple[Tensor, dict[str, Tensor]]:
+def _rectified(input: Tensor, limit: float) -> Tensor:
+    """min(limit, max(0, input)); not F.hardtanh, whose gradient at NaN depends on the number of elements."""
+    output = input.relu()
+    return output if limit == math.inf else output.masked_fill(output >= limit, limit)
+
+
+def _batch_normalization_relu(limit: float, **arguments: Any) -> tuple[Tensor, dict[str, Tensor]]:
     output, made = _batch_normalization(**arguments)
-    return output.relu(), made
+    return _rectified(output, limit), made
 
 
-def _torch_batch_norm_relu(**arguments: Any) -> Tensor:
-    return F.relu(_torch_batch_norm(**arguments))
+def _torch_batch_norm_relu(limit: float, **arguments: Any) -> Tensor:
+    output = _torch_batch_norm(**arguments)
+    return F.relu(output) if limit == math.inf else F.hardtanh(output, 0.0, limit)
 
 
 def _without_relu(
@@ -230,30 +238,46 @@ def _without_relu(
     train: bool,
     momentum: float,
     eps: float,
+    limit: float,
 ) -> Tensor:
     apply = function_classes["BatchNormalizationFunction"].apply
     return apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
 
 def _separate_relu(**arguments: Any) -> Tensor:
-    return function_classes["ThresholdFunction"].apply(_without_relu(**arguments), 0.0, 0.0, False)
+    output = _without_relu(**arguments)
+    if arguments["limit"] == math.inf:
+        return function_classes["ThresholdFunction"].apply(output, 0.0, 0.0, False)
+    return function_classes["HardTanhFunction"].apply(output, 0.0, arguments["limit"], False)
+
+
+def _limited(sample: SampleInput, limit: float, name: str = "") -> SampleInput:
+    return replace(sample, name=name or sample.name, arguments={**sample.arguments, "limit": limit})
 
 
 def _relu_rows() -> tuple[Row, ...]:
-    """The rows of batch normalization with relu; in evaluation the goal is to be no slower than without relu."""
+    """The rows of batch normalization with relu and relu6; in evaluation the goal is to be no slower than without."""
     large = (32, 64, 56, 56)
     rows = []
-    for shape, dtype in ((large, "float32"), ((32, 256, 14, 14), "float32"), ((8, 512, 7, 7), "float32")):
-        for train in (True, False):
+    for limit, shapes in ((math.inf, (large, (32, 256, 14, 14), (8, 512, 7, 7))), (6.0, (large,))):
+        for shape, train in itertools.product(shapes, (True, False)):
             goals: dict[str, Any] = {"other": _separate_relu} if train else {"other": _without_relu}
             if shape == large:
                 goals.update(
                     {"ratio": 7, "fraction": 0.55, "against_other": 1.6} if train else {"against_other": 0.97}
                 )
-            row = _row(*shape, train=train, judged="fb" if train else "fwd", dtype=dtype, goals=goals)
-            rows.append(replace(row, name=row.name.replace("BatchNormalization", "BatchNormalizationReLU")))
+            row = _row(*shape, train=train, judged="fb" if train else "fwd", goals=goals)
+            name = row.name.replace("BatchNormalization", "BatchNormalizationReLU")
+            name += "" if limit == math.inf else f" limit={limit:g}"
+            rows.append(replace(row, name=name, sample=_limited(row.sample, limit)))
     return tuple(rows)
 
+
+# With a limit that about a tenth of the outputs reaches.
+_LIMITED = tuple(_limited(s, 1.5, f"{s.name}, with a limit") for s in BATCH_NORMALIZATION.samples)
+_LIMIT_ERRORS = tuple(
+    ErrorInput(f"limit {limit}", {"limit": limit}, ValueError, "limit") for limit in (0.0, -6.0, math.nan)
+)
 
 BATCH_NORMALIZATION_RELU = Case(
     module="BatchNormalizationReLU",
@@ -263,10 +287,14 @@ BATCH_NORMALIZATION_RELU = Case(
         *BATCH_NORMALIZATION.samples,
         _sample("minus infinity in evaluation", 4, 3, 5, input=_channel(-math.inf), train=False, small=False),
         _sample("huge values", 4, 3, 5, input=normal(4, 3, 5, scale=1e200), train=False, small=False),
+        *_LIMITED,
+        _limited(BATCH_NORMALIZATION.samples[0], 6.0, "relu6"),
     ),
     error_inputs=(
         *BATCH_NORMALIZATION.error_inputs,
         ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias", phase="backward"),
+        *_LIMIT_ERRORS,
+        *(replace(error, phase="backward") for error in _LIMIT_ERRORS),
     ),
     rows=_relu_rows(),
 )
@@ -321,6 +349,7 @@ def _normalize(
     save_mean: Tensor,
     save_std: Tensor,
     relu: bool,
+    limit: float,
 ) -> dict[str, Tensor]:
     shape = _shape(input)
     output = (input - save_mean.reshape(shape)) * save_std.reshape(shape)
@@ -328,29 +357,39 @@ def _normalize(
         output = output * weight.reshape(shape)
     if bias is not None:
         output = output + bias.reshape(shape)
-    return {"output": output.relu() if relu else output}
+    return {"output": _rectified(output, limit) if relu else output}
 
 
-def _grad_by_relu_input(gradOutput: Tensor, relu: bool, **arguments: Any) -> Tensor:
-    """The gradient by the input of relu: 0 where that input is at most 0, otherwise (NaN included) gradOutput."""
+def _grad_by_relu_input(gradOutput: Tensor, relu: bool, limit: float, **arguments: Any) -> Tensor:
+    """The gradient by the input of relu: 0 where that input is at most 0 or at least a finite limit, otherwise (NaN
+    included) gradOutput."""
     if not relu:
         return gradOutput
-    return gradOutput.masked_fill(_normalize(**arguments, relu=False)["output"] <= 0, 0)
+    output = _normalize(**arguments, relu=False, limit=limit)["output"]
+    return gradOutput.masked_fill((output <= 0) | ((output >= limit) & (limit < math.inf)), 0)
 
 
-def _grad_sums(input: Tensor, gradOutput: Tensor, relu: bool, **arguments: Any) -> dict[str, Tensor]:
+def _grad_sums(
+    input: Tensor, gradOutput: Tensor, relu: bool, limit: float, **arguments: Any
+) -> dict[str, Tensor]:
     dims = [d for d in range(input.dim()) if d != 1]
-    g = _grad_by_relu_input(gradOutput, relu, input=input, **arguments)
+    g = _grad_by_relu_input(gradOutput, relu, limit, input=input, **arguments)
     centred = input - arguments["save_mean"].reshape(_shape(input))
     return {"sums": torch.cat([g.sum(dims), (g * centred).sum(dims)])}
 
 
 def _grad_input(
-    input: Tensor, gradOutput: Tensor, sums: Tensor | None, count: float, relu: bool, **arguments: Any
+    input: Tensor,
+    gradOutput: Tensor,
+    sums: Tensor | None,
+    count: float,
+    relu: bool,
+    limit: float,
+    **arguments: Any,
 ) -> dict[str, Tensor]:
     shape = _shape(input)
     C = input.shape[1]
-    g = _grad_by_relu_input(gradOutput, relu, input=input, **arguments)
+    g = _grad_by_relu_input(gradOutput, relu, limit, input=input, **arguments)
     inverse, weight = arguments["save_std"].reshape(shape), arguments["weight"]
     if sums is not None:
         centred = input - arguments["save_mean"].reshape(shape)
@@ -495,8 +534,12 @@ def _stage_sample(name: str, *shape: int, small: bool = True, **others: Any) -> 
         "save_mean": normal(C),
         "save_std": uniform(C, low=0.5, high=2),
         "relu": False,
+        "limit": math.inf,
     }
     return SampleInput(name, {**arguments, **others}, differentiable=small)
+
+
+_STAGE_ERRORS = (ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"), *_LIMIT_ERRORS)
 
 
 _NORMALIZE = Case(
@@ -515,8 +558,15 @@ _NORMALIZE = Case(
         _stage_sample("large planes", 2, 3, 130, 171, small=False),
         _stage_sample("NaN in one channel, relu", 4, 3, 5, small=False, input=_channel(math.nan), relu=True),
         _stage_sample("infinity, relu", 4, 3, 5, small=False, input=_channel(-math.inf), relu=True),
+        _stage_sample("limit", 3, 4, 5, 2, relu=True, limit=1.5),
+        _stage_sample("limit without relu", 3, 4, 5, 2, limit=1.5),
+        _stage_sample("many vectors, limit", 301, 67, small=False, relu=True, limit=1.5),
+        _stage_sample("NaN, limit", 4, 3, 5, small=False, input=_channel(math.nan), relu=True, limit=1.5),
+        _stage_sample(
+            "infinity, limit", 4, 3, 5, small=False, input=_channel(math.inf), relu=True, limit=1.5
+        ),
     ),
-    error_inputs=(ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),),
+    error_inputs=_STAGE_ERRORS,
 )
 
 
@@ -538,7 +588,7 @@ _GRAD_SUMS = Case(
     phase="gradSums",
     reference=_grad_sums,
     samples=_with_gradient(_NORMALIZE.samples),
-    error_inputs=(ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),),
+    error_inputs=_STAGE_ERRORS,
 )
 
 _GRAD_INPUT = Case(
@@ -553,7 +603,7 @@ _GRAD_INPUT = Case(
         ),
     ),
     error_inputs=(
-        ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),
+        *_STAGE_ERRORS,
         ErrorInput("sums of one channel less", {"sums": normal(6)}, ValueError, "sums"),
         ErrorInput("sums a matrix", {"sums": normal(2, 4)}, ValueError, "sums"),
         *(

@@ -9,8 +9,8 @@ void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTen
 void THNN_(BatchNormalization_statistics)(THNNState *state, THTensor *input, THAccrealTensor *statistics);
 void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor *parts, THAccrealTensor *statistics);
 void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor *statistics, THTensor *save_mean, THTensor *save_std, THTensor *running_mean, THTensor *running_var, double momentum, double eps, bool unbiased);
-void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight, THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu);
-void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *weight, THTensor *bias, THTensor *save_mean, THTensor *save_std, THAccrealTensor *sums, bool relu);
-void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, THTensor *weight, THTensor *bias, THTensor *save_mean, THTensor *save_std, THAccrealTensor *sums, double count, bool relu);
+void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight, THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu, double limit);
+void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *weight, THTensor *bias, THTensor *save_mean, THTensor *save_std, THAccrealTensor *sums, bool relu, double limit);
+void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, THTensor *weight, THTensor *bias, THTensor *save_mean, THTensor *save_std, THAccrealTensor *sums, double count, bool relu, double limit);
 
 #endif
