@@ -13,11 +13,12 @@ from torch.nn.parameter import is_lazy
 from torch.nn.utils.parametrize import is_parametrized
 
 import thnn.nn
+from thnn._batch_norm.activation import Activation
 from thnn._table import aligned
 from thnn.graph.branch import ROOT, Branch
 from thnn.graph.mode_views import has_hooks
 from thnn.graph.tracing import trace
-from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, FusedReLU
+from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, FusedReLU, FusedReLU6
 
 _DTYPES = (torch.float32, torch.float64)
 # SyncBatchNorm has a counterpart that computes with other processes: thnn.nn.convert_sync_batchnorm() converts it.
@@ -30,8 +31,14 @@ _COUNTERPARTS = {
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Identity)
 # A parametrized layer has a class of its own.
 _PARAMETRIZED = "parametrized"
-_RECTIFIERS = (thnn.nn.ReLU, FusedReLU)
-_ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()} | {FusedReLU: nn.ReLU}
+# Of each activation that batch normalization may include: the layer, and the one that replaces it after a fusion.
+_RECTIFIERS: dict[Activation, tuple[type[nn.Module], type[nn.Module]]] = {
+    "relu": (thnn.nn.ReLU, FusedReLU),
+    "relu6": (thnn.nn.ReLU6, FusedReLU6),
+}
+_FUSED = {fused: layer for layer, fused in _RECTIFIERS.values()}
+_ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()}
+_ORIGINALS |= {fused: _ORIGINALS[layer] for fused, layer in _FUSED.items()}
 _OURS = {*_ORIGINALS, thnn.nn.SyncBatchNorm}
 
 
@@ -47,7 +54,7 @@ class Report(NamedTuple):
     """The changes that ``convert`` or ``revert`` made; ``print(report)`` shows them as a table.
 
     ``replaced`` has the layers that changed their class, ``fused`` the layers of batch normalization that include the
-    ReLU of the remark, ``left`` the layers that could not be converted (or reverted), with the reason.
+    ReLU or ReLU6 of the remark, ``left`` the layers that could not be converted (or reverted), with the reason.
     """
 
     replaced: tuple[Layer, ...]
@@ -66,9 +73,9 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
 
     A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of
     the same name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
-    normalization whose result only nn.ReLU layers use is fused with them, unless one of them has hooks: it computes the
-    ReLU, too, and the nn.ReLU layers return their input. This requires that torch.fx can trace the model in both modes,
-    and that its forward has no optional arguments.
+    normalization whose result only nn.ReLU layers use, or only nn.ReLU6 layers, is fused with them, unless one of them
+    has hooks: it computes the activation, too, and these layers return their input. This requires that torch.fx can
+    trace the model in both modes, and that its forward has no optional arguments.
 
     Fusion assumes that the model is called as a whole, by its forward, as the trace saw it. The result of a fused
     layer is rectified also where something else reads it: a slice of a Sequential, another method of the model, a
@@ -77,7 +84,7 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
 
     Arguments:
         model: torch.nn.Module on the CPU, with parameters of float32 or float64; it may be a layer
-        fuse: False: leave batch normalization and nn.ReLU apart
+        fuse: False: leave batch normalization and activations apart
 
     Returns a `Report` of what changed. ``revert`` undoes the conversion.
 
@@ -175,7 +182,7 @@ def _reason_to_leave(layer: nn.Module, target: type[nn.Module]) -> str:
     return "" if unsupported is None else str(unsupported(layer))
 
 
-# Fusion of batch normalization and ReLU
+# Fusion of batch normalization and ReLU or ReLU6
 
 
 def _unfuse(model: nn.Module) -> list[Layer]:
@@ -184,8 +191,8 @@ def _unfuse(model: nn.Module) -> list[Layer]:
     for layer in model.modules():
         if isinstance(layer, BatchNorm1d | BatchNorm2d | BatchNorm3d) and "_fused" in layer.__dict__:
             before.append(layer._separate())
-        elif isinstance(layer, FusedReLU):
-            layer.__class__ = thnn.nn.ReLU  # type: ignore[assignment]
+        elif type(layer) in _FUSED:
+            layer.__class__ = _FUSED[type(layer)]
     return before
 
 
@@ -195,23 +202,35 @@ def _fuse(model: nn.Module) -> list[Layer]:
         for name, m in model.named_modules()
         if type(m) in (BatchNorm1d, BatchNorm2d, BatchNorm3d) and m.activation is None
     }
-    if not normalizations or not any(type(m) in _RECTIFIERS for m in model.modules()):
+    if not normalizations or not any(map(_activation, model.modules())):
         return []
     followers = _followers(model)
     fused = []
     for key, (name, layer) in normalizations.items():
-        rectifiers = followers.get(key)
-        if not rectifiers or has_hooks(layer):
+        rectifiers = followers.get(key, {})
+        activation, *others = {_activation(r) for r in rectifiers.values()} or {None}
+        if activation is None or others or has_hooks(layer):
             continue
+        kind, fused_kind = _RECTIFIERS[activation]
         for rectifier in rectifiers.values():
-            rectifier.__class__ = FusedReLU
-        fused.append(Layer(name, type(layer).__name__, "with " + ", ".join(rectifiers)))
-        layer._fuse(fused[-1])
+            rectifier.__class__ = fused_kind
+        remark = f"with {kind.__name__} {', '.join(rectifiers)}"
+        fused.append(Layer(name, type(layer).__name__, remark))
+        layer._fuse(activation, fused[-1])
     return fused
 
 
+def _activation(layer: nn.Module) -> Activation | None:
+    """The activation that a layer computes, if batch normalization may include it."""
+    found = next((a for a, kinds in _RECTIFIERS.items() if type(layer) in kinds), None)
+    # The bounds of a ReLU6 are attributes, which may have been changed.
+    if isinstance(layer, nn.ReLU6) and (layer.min_val, layer.max_val) != (0, 6):
+        return None
+    return found
+
+
 def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Module]]:
-    """id of a layer -> ReLU layers by name, for each layer whose result only ReLU layers use, in both modes.
+    """id of a layer -> ReLU and ReLU6 layers by name, for each layer whose result only such layers use, in both modes.
 
     Empty if the module cannot be traced, or has optional arguments, with which it may use other results.
     """
@@ -250,7 +269,7 @@ def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, d
         layers: dict[str, nn.Module] = {}
         for user in node.users:
             follower = _module_at(module, user.target) if user.op == "call_module" else None
-            if follower is None or type(follower) not in _RECTIFIERS or has_hooks(follower):
+            if follower is None or _activation(follower) is None or has_hooks(follower):
                 refused.add(id(layer))
             else:
                 layers[prefix + _path(user.target)] = follower

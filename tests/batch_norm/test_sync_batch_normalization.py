@@ -52,7 +52,8 @@ def part(tensor: Tensor, rank: int, sizes: tuple[int, ...] = PARTS) -> Tensor:
 
 def parameters(dtype: torch.dtype = torch.float64) -> list[Tensor]:
     """weight, bias, running_mean, running_var"""
-    return [whole(10, C, dtype=dtype), whole(11, C, dtype=dtype), whole(12, C, dtype=dtype),
+    # With a weight at which relu6 cuts some outputs.
+    return [whole(10, C, dtype=dtype) * 6, whole(11, C, dtype=dtype), whole(12, C, dtype=dtype),
             whole(13, C, dtype=dtype).square() + 1]  # fmt: skip
 
 
@@ -69,6 +70,7 @@ def layer(cls: Any, options: dict[str, Any], dtype: torch.dtype = torch.float64)
 OPTIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "relu": {"activation": "relu"},
+    "relu6": {"activation": "relu6"},
     "biased, decay": {"unbiased": False, "decay": 0.7},
     "average": {"momentum": None},
     "initialize, relu": {"first_batch": "initialize", "activation": "relu"},
@@ -210,7 +212,7 @@ def double_backward(rank: int) -> Any:
     shape = (sum(PARTS), C, 3)
     tensors = [part(whole(seed, *shape), rank) for seed in (1, 2, 3)]
     found = {}
-    for activation in (None, "relu"):
+    for activation in (None, "relu", "relu6"):
         made = SyncBatchNorm(C, dtype=torch.float64, activation=activation, track_running_stats=False)
 
         def run(x: Tensor, weight: Tensor, bias: Tensor, made: Any = made) -> Tensor:
@@ -522,13 +524,13 @@ def test_layer(found: Any, name: str, dtype: torch.dtype) -> None:
     assert [p.shape[0] for p in (r["output 1"] for r in results)] == [*PARTS]
 
 
-@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("activation", [None, "relu", "relu6"])
 def test_double_backward(found: Any, activation: str | None) -> None:
     results = [r[activation] for r in found(double_backward)]
 
     def run(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         y = torch.nn.functional.batch_norm(x, None, None, weight, bias, True)
-        return y.relu() if activation else y
+        return {None: y, "relu": y.relu(), "relu6": torch.nn.functional.relu6(y)}[activation]
 
     shape = (sum(PARTS), C, 3)
     x, g, u = (whole(seed, *shape) for seed in (1, 2, 3))

@@ -211,6 +211,20 @@ def test_fork_follows_later_changes(change: Callable[[nn.Module], object], fold:
     assert equal_state(model, other)
 
 
+@pytest.mark.parametrize("activation", [None, "relu", "relu6"])
+def test_folded_activation(activation: Any) -> None:
+    model = nn.Sequential(nn.Linear(3, 3), thnn.nn.BatchNorm1d(3, activation=activation)).double()
+    nn.init.constant_(model[1].weight, 20)  # some outputs are above 6
+    branches = fork(model, images(2, 3), fold=True)
+    assert "folded" in branches.infer.code
+    x = images(9, 3)
+    found, expected = branches.infer(x), model.eval()(x)
+    torch.testing.assert_close(found, expected)
+    leaves = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(found.sum(), leaves), torch.autograd.grad(expected.sum(), leaves)):
+        torch.testing.assert_close(a, b)
+
+
 def test_folded_eps_below_0() -> None:
     model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
     branches = fork(model, torch.zeros(2, 3), fold=True)

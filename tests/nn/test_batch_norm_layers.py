@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn.utils import prune
 
 import thnn
+from thnn.nn.batch_normalization import FusedReLU, FusedReLU6
 
 SHAPES = {"BatchNorm1d": (5, 3), "BatchNorm2d": (4, 3, 5, 2), "BatchNorm3d": (2, 3, 2, 3, 2)}
 OURS = [getattr(thnn.nn, name) for name in SHAPES]
@@ -130,10 +131,11 @@ def test_tools_of_torch_recognize_the_layers() -> None:
 @pytest.mark.parametrize("momentum", [0.1, 0.25, None])
 @pytest.mark.parametrize("unbiased", [True, False])
 @pytest.mark.parametrize("first_batch", ["blend", "initialize"])
-@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("activation", [None, "relu", "relu6"])
 def test_running_statistics(
-    momentum: float | None, unbiased: bool, first_batch: str, activation: str | None
+    momentum: float | None, unbiased: bool, first_batch: str, activation: Any
 ) -> None:
+    activate = {None: nn.Identity(), "relu": nn.ReLU(), "relu6": nn.ReLU6()}[activation]
     layer = thnn.nn.BatchNorm2d(
         3,
         momentum=momentum,
@@ -142,6 +144,7 @@ def test_running_statistics(
         activation=activation,
         dtype=torch.float64,
     )
+    nn.init.constant_(layer.weight, 8)  # many outputs are above 6
     mean, var = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
     for k in range(3):
         x = batch(4, 3, 5, 2, seed=k, dtype=torch.float64)
@@ -151,14 +154,14 @@ def test_running_statistics(
         mean = (1 - share) * mean + share * x.mean((0, 2, 3))
         var = (1 - share) * var + share * x.var((0, 2, 3), correction=int(unbiased))
         y = layer(x)
-        expected = nn.functional.batch_norm(x, None, None, training=True)
-        torch.testing.assert_close(y, expected.relu() if activation else expected)
+        expected = nn.functional.batch_norm(x, None, None, layer.weight, training=True)
+        torch.testing.assert_close(y, activate(expected))
         torch.testing.assert_close(layer.running_mean, mean)
         torch.testing.assert_close(layer.running_var, var)
         assert layer.num_batches_tracked == k + 1
     layer.eval()
-    expected = nn.functional.batch_norm(x, mean, var)
-    torch.testing.assert_close(layer(x), expected.relu() if activation else expected)
+    expected = nn.functional.batch_norm(x, mean, var, layer.weight)
+    torch.testing.assert_close(layer(x), activate(expected))
     torch.testing.assert_close(layer.running_mean, mean)
     assert layer.num_batches_tracked == 3
 
@@ -249,8 +252,11 @@ def test_without_a_count() -> None:
         layer(batch(4, 3, 5, 2))
 
 
-def test_copies_pickles_and_moves() -> None:
-    layer = thnn.nn.BatchNorm2d(3, decay=0.75, unbiased=False, first_batch="initialize", activation="relu")
+@pytest.mark.parametrize("activation", ["relu", "relu6"])
+def test_copies_pickles_and_moves(activation: Any) -> None:
+    layer = thnn.nn.BatchNorm2d(
+        3, decay=0.75, unbiased=False, first_batch="initialize", activation=activation
+    )
     x = batch(4, 3, 5, 2)
     layer(x)
     for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
@@ -275,11 +281,45 @@ def test_meta() -> None:
     assert_same(nn.BatchNorm2d(3), layer)
 
 
+@pytest.mark.parametrize(
+    ("activation", "rectifier", "passes"),
+    [
+        ("relu", FusedReLU(), True),
+        ("relu6", FusedReLU(), True),
+        ("relu6", FusedReLU6(), True),
+        ("relu", FusedReLU6(), False),
+        (None, FusedReLU(), False),
+        (None, FusedReLU6(), False),
+    ],
+)
+def test_a_fused_rectifier_passes_on_what_it_would_not_change(
+    activation: Any, rectifier: nn.Module, passes: bool
+) -> None:
+    layer = thnn.nn.BatchNorm2d(3, activation=activation)
+    nn.init.constant_(layer.weight, 8)
+    y = layer(batch(4, 3, 5, 2))
+    assert (rectifier(y) is y) == passes
+    original = nn.ReLU6() if isinstance(rectifier, FusedReLU6) else nn.ReLU()
+    assert torch.equal(rectifier(y), original(y))
+    shifted = y - 7  # a new tensor, which is not known to be rectified
+    assert torch.equal(rectifier(shifted), original(shifted))
+
+
+def test_a_fused_relu6_with_other_bounds_computes_them() -> None:
+    layer, rectifier = thnn.nn.BatchNorm2d(3, activation="relu6"), FusedReLU6()
+    nn.init.constant_(layer.weight, 8)
+    y = layer(batch(4, 3, 5, 2))
+    for bounds in ((0.0, 4.0), (1.0, 6.0)):
+        rectifier.min_val, rectifier.max_val = bounds
+        assert torch.equal(rectifier(y), y.clamp(*bounds))
+
+
 def test_representation() -> None:
     assert repr(thnn.nn.BatchNorm2d(3, unbiased=False, activation="relu")) == (
         "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True, "
         "unbiased=False, activation='relu')"
     )
+    assert repr(thnn.nn.BatchNorm1d(2, activation="relu6")).endswith(", activation='relu6')")
     assert "momentum=0.1," in repr(thnn.nn.BatchNorm2d(3, decay=0.9))
     assert repr(thnn.nn.BatchNorm1d(2, first_batch="initialize", update_statistics=False)).endswith(
         "first_batch='initialize', update_statistics=False)"
@@ -424,7 +464,7 @@ def test_parameters_stored_outside_of_the_layer() -> None:
 
 
 def test_second_derivatives() -> None:
-    for training, activation in itertools.product((True, False), (None, "relu")):
+    for training, activation in itertools.product((True, False), (None, "relu", "relu6")):
         layer = thnn.nn.BatchNorm1d(2, activation=activation, update_statistics=False, dtype=torch.float64)
         layer.train(training)
         x = batch(4, 2, dtype=torch.float64, requires_grad=True)
@@ -432,13 +472,15 @@ def test_second_derivatives() -> None:
         def function(x: Tensor, weight: Tensor, bias: Tensor, layer: nn.Module = layer) -> Tensor:
             return torch.func.functional_call(layer, {"weight": weight, "bias": bias}, (x,))
 
-        weight, bias = (batch(2, seed=k, dtype=torch.float64, requires_grad=True) for k in (3, 4))
+        # Outputs below 0, in between, and above 6.
+        weight = torch.tensor([3.0, -12.0], dtype=torch.float64, requires_grad=True)
+        bias = batch(2, seed=4, dtype=torch.float64, requires_grad=True)
         assert torch.autograd.gradcheck(function, (x, weight, bias))
         assert torch.autograd.gradgradcheck(function, (x, weight, bias))
 
 
 @pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("activation", [None, "relu", "relu6"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_gradient_where_variance_and_eps_are_zero(
     training: bool, activation: Any, dtype: torch.dtype

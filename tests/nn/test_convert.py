@@ -76,8 +76,8 @@ def test_a_converted_network_computes_the_same_and_reverts_exactly() -> None:
         *("Conv2d", "BatchNorm2d", "ReLU", "MaxPool2d", "AdaptiveAvgPool2d", "Linear", "LogSoftmax")
     }
     assert [(layer.name, layer.remark) for layer in report.fused] == [
-        ("0.1", "with 0.2"),
-        ("1.norm1", "with 1.relu"),
+        ("0.1", "with ReLU 0.2"),
+        ("1.norm1", "with ReLU 1.relu"),
     ]
     assert ("2", "Dropout", "thnn has no such layer") in report.left
     assert [id(p) for p in model.parameters()] == parameters
@@ -89,6 +89,86 @@ def test_a_converted_network_computes_the_same_and_reverts_exactly() -> None:
     for (name, kind, attributes), (_, kind_before, attributes_before) in zip(state_of(model), before):
         assert kind is kind_before, name
         assert attributes.keys() == attributes_before.keys(), name
+    agree(original, model)
+
+
+class Inverted(nn.Module):
+    """Two convolutions with batch normalization and ReLU6, and one without an activation, as in MobileNetV2."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(3, 8, 1), nn.BatchNorm2d(8), nn.ReLU6(inplace=True),
+            nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.BatchNorm2d(8), nn.ReLU6(inplace=True),
+            nn.Conv2d(8, 3, 1), nn.BatchNorm2d(3),
+        )  # fmt: skip
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = x + self.layers(x)
+        return y
+
+
+def test_relu6_is_fused_and_reverted_exactly() -> None:
+    torch.manual_seed(0)
+    model = Inverted().double()
+    for position in (1, 4):
+        nn.init.constant_(model.layers[position].weight, 8)  # many outputs are above 6
+    original, before = copy.deepcopy(model), state_of(model)
+    report = thnn.convert(model)
+    assert [(layer.name, layer.remark) for layer in report.fused] == [
+        ("layers.1", "with ReLU6 layers.2"),
+        ("layers.4", "with ReLU6 layers.5"),
+    ]
+    assert "fused     layers.1  BatchNorm2d  with ReLU6 layers.2" in str(report).splitlines()
+    assert model.layers[1].activation == model.layers[4].activation == "relu6"
+    assert copy.deepcopy(model.layers[:2])(images()).max() == 6
+    assert model.state_dict().keys() == original.state_dict().keys()
+    agree(original, model)
+    agree(copy.deepcopy(original), pickle.loads(pickle.dumps(model)))
+    agree(copy.deepcopy(original), copy.deepcopy(model))
+    assert thnn.convert(model) == ((), (), ())
+    assert thnn.revert(model).replaced == report.replaced
+    assert [(n, k, d.keys()) for n, k, d in state_of(model)] == [(n, k, d.keys()) for n, k, d in before]
+    agree(original, model)
+
+
+class Both(nn.Module):
+    """Batch normalization whose result goes into a ReLU and a ReLU6."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.relu, self.relu6 = nn.BatchNorm2d(3), nn.ReLU(), nn.ReLU6()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm(x)
+        output: Tensor = self.relu(y) + self.relu6(y)
+        return output
+
+
+def other_bound() -> nn.Sequential:
+    model = nn.Sequential(nn.BatchNorm2d(3), nn.ReLU6())
+    model[1].max_val = 1.0
+    return model
+
+
+def test_a_result_for_different_activations_is_not_fused() -> None:
+    for model in (Both().double(), other_bound().double()):
+        nn.init.constant_(next(model.parameters()), 8)
+        original = copy.deepcopy(model)
+        assert thnn.convert(model).fused == ()
+        agree(original, model)
+
+
+def test_the_activation_changes_with_the_layer_after_it() -> None:
+    model = norm_and_relu()
+    original = copy.deepcopy(model)
+    thnn.convert(model)
+    model[1] = nn.ReLU6()
+    original[1] = nn.ReLU6()
+    nn.init.constant_(model[0].weight, 8), nn.init.constant_(original[0].weight, 8)
+    agree(original, model)  # the ReLU6 follows the fused ReLU
+    assert len(thnn.convert(model).fused) == 1
+    assert model[0].activation == "relu6"
     agree(original, model)
 
 
@@ -155,8 +235,9 @@ def test_layers_with_hooks_are_not_fused() -> None:
 
 @pytest.mark.parametrize("is_training", [True, False])
 def test_a_fused_relu_is_no_operation_of_compiled_code(is_training: bool) -> None:
-    model = nn.Sequential(norm_and_relu(), norm_and_relu())
-    thnn.convert(model)
+    model = nn.Sequential(norm_and_relu(), nn.BatchNorm2d(3).double(), nn.ReLU6())
+    nn.init.constant_(model[1].weight, 8)
+    assert len(thnn.convert(model).fused) == 2
     model.train(is_training)
     graphs: list[Any] = []
 
@@ -169,6 +250,15 @@ def test_a_fused_relu_is_no_operation_of_compiled_code(is_training: bool) -> Non
     torch.testing.assert_close(compiled(images()), model(images()))
     operators = [node.target for node in graphs[0].nodes if "thnn" in str(node.target)]
     assert operators == [torch.ops.thnn.BatchNormalizationReLU.default] * 2
+
+
+def test_the_graph_of_a_converted_network_reads_no_marks() -> None:
+    """A sum, which the ReLU of a residual block gets as well, has none."""
+    model = Block(3).double()
+    assert thnn.convert(model).fused
+    graph = torch.fx.symbolic_trace(model)
+    assert "_thnn" not in graph.code
+    torch.testing.assert_close(graph(images()), model(images()))
 
 
 class Twice(nn.Module):

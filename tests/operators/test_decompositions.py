@@ -156,8 +156,12 @@ def test_settings_beyond_the_element_type(backend: str, without_caches: Any) -> 
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_batch_normalization_in_training_and_evaluation_of_one_network(without_caches: Any) -> None:
-    first, second = thnn.nn.BatchNorm1d(3), thnn.nn.BatchNorm1d(3, activation="relu").eval()
+@pytest.mark.parametrize("activation", ["relu", "relu6"])
+def test_batch_normalization_in_training_and_evaluation_of_one_network(
+    activation: Any, without_caches: Any
+) -> None:
+    first, second = thnn.nn.BatchNorm1d(3), thnn.nn.BatchNorm1d(3, activation=activation).eval()
+    torch.nn.init.constant_(second.weight, 8)
     network = torch.nn.Sequential(first, second)
     x = torch.randn(7, 3)
     expected = copy.deepcopy(network)(x)

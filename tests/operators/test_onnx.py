@@ -54,10 +54,12 @@ def test_network(dynamo: bool) -> None:
     assert {"Conv", "Relu", "MaxPool", "Gemm"} <= check(model, torch.randn(2, 3, 8, 8), dynamo)
 
 
+@pytest.mark.parametrize(("activation", "operator"), [("relu", "Relu"), ("relu6", "Clip")])
 @pytest.mark.parametrize("dynamo", [True, False])
-def test_rectified_batch_normalization(dynamo: bool) -> None:
-    model = thnn.nn.BatchNorm2d(3, activation="relu").eval()
-    assert check(model, torch.randn(2, 3, 4, 4), dynamo) >= {"BatchNormalization", "Relu"}
+def test_rectified_batch_normalization(dynamo: bool, activation: Any, operator: str) -> None:
+    model = thnn.nn.BatchNorm2d(3, activation=activation).eval()
+    nn.init.constant_(model.weight, 8)
+    assert check(model, torch.randn(2, 3, 4, 4), dynamo) >= {"BatchNormalization", operator}
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def _no_threads_left() -> Iterator[None]:
 
 def network(norm: type[nn.Module] = BatchNorm2d, **options: Any) -> nn.Sequential:
     last = BatchNorm1d if norm is BatchNorm2d else nn.BatchNorm1d
-    return nn.Sequential(
+    made = nn.Sequential(
         nn.Conv2d(2, 4, 3),
         norm(4, **options),
         nn.Tanh(),
@@ -52,6 +52,10 @@ def network(norm: type[nn.Module] = BatchNorm2d, **options: Any) -> nn.Sequentia
         nn.Linear(12, 5),
         last(5, **options),
     ).double()
+    if options.get("activation") == "relu6":
+        for position in (1, 4, 7):
+            nn.init.constant_(made[position].weight, 8)  # many outputs are above 6
+    return made
 
 
 def images(count: int) -> Tensor:
@@ -144,6 +148,7 @@ def test_equals_one_process(norm: type[nn.Module], count: int, channels_last: bo
     "options",
     [
         {"activation": "relu"},
+        {"activation": "relu6"},
         {"activation": "relu", "affine": False},
         {"bias": False},
         {"decay": 0.7, "unbiased": False},
@@ -174,6 +179,15 @@ def test_options_of_the_layer(options: dict[str, Any]) -> None:
     same(list(together.state_dict().values()), list(alone.state_dict().values()))
 
 
+def test_an_unknown_activation() -> None:
+    net = network()
+    net[4].activation = "gelu"
+    with pytest.raises(
+        ValueError, match=r"activation: expected one of \(None, 'relu', 'relu6'\), got 'gelu'"
+    ):
+        SelfDataParallel(net, CPUS)(images(8))
+
+
 @pytest.mark.parametrize("as_tensor", [False, True])  # a tensor on other devices than the CPU
 @pytest.mark.parametrize("options", [{"momentum": None}, {"first_batch": "initialize"}], ids=str)
 def test_first_batch_replaces_any_statistics(
@@ -197,7 +211,7 @@ def test_first_batch_replaces_any_statistics(
     same(list(together.state_dict().values()), list(alone.state_dict().values()))
 
 
-@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("activation", [None, "relu", "relu6"])
 def test_twice_differentiable(activation: Any) -> None:
     alone = network(activation=activation)
     together = copy.deepcopy(alone)
@@ -215,7 +229,7 @@ def test_twice_differentiable(activation: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("activation", [None, "relu", "relu6"])
 def test_without_kernels(monkeypatch: pytest.MonkeyPatch, activation: Any) -> None:
     """On a device without kernels in the library, all stages are torch operations."""
     found = []

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import operator
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final
 
 import torch
 from torch import Tensor
 
 from thnn._batch_norm import running_statistics as _statistics
+from thnn._batch_norm.activation import ACTIVATIONS, Activation, limit_of, rectified
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._binding.context import increment
 from thnn._functions.classes import function_classes
@@ -18,7 +21,6 @@ from thnn.nn._errors import layer_error, wrong_count
 from thnn.nn._layer import layer_forward, recorded, torch_forward
 from thnn.nn.functional import activation as F
 
-_ACTIVATIONS: Final = (None, "relu")
 _batch_normalization = function_classes["BatchNormalizationFunction"].apply
 _rectified_batch_normalization = function_classes["BatchNormalizationReLUFunction"].apply
 
@@ -49,7 +51,7 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
         first_batch: 'blend' or 'initialize': the first batch after reset_running_stats() is blended with the initial
             0 and 1, or replaces them
         update_statistics: bool: False: training does not update running statistics and num_batches_tracked
-        activation: None or 'relu': applied to the output, fused
+        activation: None, 'relu' or 'relu6': applied to the output, fused
 
     The options are attributes and may be changed at any time; `decay` is 1 - `momentum`. An assigned momentum is not
     checked, as in torch; a negative or NaN eps is an error in the next call.
@@ -71,7 +73,7 @@ class _BatchNorm(BatchNormBase):
     unbiased: bool = True
     first_batch: FirstBatch = "blend"
     update_statistics: bool = True
-    activation: Literal["relu"] | None = None
+    activation: Activation | None = None
 
     def __init__(
         self,
@@ -88,7 +90,7 @@ class _BatchNorm(BatchNormBase):
         unbiased: bool = True,
         first_batch: FirstBatch = "blend",
         update_statistics: bool = True,
-        activation: Literal["relu"] | None = None,
+        activation: Activation | None = None,
     ) -> None:
         name = type(self).__name__
         try:
@@ -113,8 +115,8 @@ class _BatchNorm(BatchNormBase):
             raise ValueError(
                 f"{name}: first_batch: expected one of {_statistics.FIRST_BATCH}, got {first_batch!r}"
             )
-        if activation not in _ACTIVATIONS:
-            raise ValueError(f"{name}: activation: expected one of {_ACTIVATIONS}, got {activation!r}")
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"{name}: activation: expected one of {ACTIVATIONS}, got {activation!r}")
         for option, value in (("unbiased", unbiased), ("update_statistics", update_statistics)):
             if not isinstance(value, bool):
                 raise TypeError(f"{name}: {option}: expected True or False, got {type(value).__name__}")
@@ -160,12 +162,12 @@ class _BatchNorm(BatchNormBase):
         used = [n for n in names if getattr(self, n) != getattr(_BatchNorm, n)]
         return "uses " + ", ".join(used) if used else ""
 
-    def _fuse(self, entry: Any) -> None:
-        """Includes a ReLU; `entry` is the line of the layer in the Report of convert()."""
-        self.activation, self._fused = "relu", entry
+    def _fuse(self, activation: Activation, entry: Any) -> None:
+        """Includes an activation; `entry` is the line of the layer in the Report of convert()."""
+        self.activation, self._fused = activation, entry
 
     def _separate(self) -> Any:
-        """Undoes _fuse(), and returns its argument."""
+        """Undoes _fuse(), and returns its entry."""
         del self.activation
         return self.__dict__.pop("_fused")
 
@@ -251,8 +253,8 @@ class _BatchNorm(BatchNormBase):
             raise NotImplementedError(
                 f"{type(self).__name__}: {reason}, which torch.onnx.export does not know"
             )
-        output = torch_forward(self, input)
-        return output if self.activation is None else output.relu()
+        output, limit = torch_forward(self, input), limit_of(self.activation)
+        return output if limit is None else rectified(output, limit)
 
 
 def _increment(batches: Tensor) -> None:
@@ -273,40 +275,56 @@ def _traced_increment(batches: Tensor) -> None:
 traced_as(_increment, _traced_increment)
 
 
-def _check_activation(activation: str | None) -> None:
-    if activation not in _ACTIVATIONS:
-        raise ValueError(
-            f"BatchNormalization: activation: expected one of {_ACTIVATIONS}, got {activation!r}"
-        )
-
-
 def _function_with(activation: str) -> Callable[..., Tensor]:
     """The function that computes batch normalization and an activation; ValueError for an unknown activation."""
-    _check_activation(activation)
-    return _rectified
+    limit_of(activation)
+    return _RECTIFIED[activation]
 
 
-def _rectified(*arguments: Any) -> Tensor:
-    """Batch normalization and ReLU; marks the output for FusedReLU."""
-    output: Tensor = _rectified_batch_normalization(*arguments)
+def _rectified(limit: float | None, *arguments: Any) -> Tensor:
+    """Batch normalization and relu; marks the output for FusedReLU and FusedReLU6."""
+    output: Tensor = _rectified_batch_normalization(*arguments, limit)
     if torch.compiler.is_dynamo_compiling():
         output = output.view_as(output)  # torch.compile allows no attributes of one result of several
-    output._thnn_rectified = True  # type: ignore[attr-defined]
+    output._thnn_limit = limit  # type: ignore[attr-defined]
     return output
 
 
+_RECTIFIED: Final = {a: functools.partial(_rectified, limit_of(a)) for a in ACTIVATIONS if a is not None}
+
+
+def _is_rectified(input: Any, limit: float) -> bool:
+    """Whether relu with this limit would return the input, since a relu with a limit at most as large returned it."""
+    found = getattr(input, "_thnn_limit", None)
+    return isinstance(found, float) and found <= limit  # not a float: an attribute of a torch.fx.Proxy
+
+
 class FusedReLU(torch.nn.ReLU):
-    """ReLU that passes on the outputs of batch normalization with ``activation='relu'``: thnn.convert() puts it in the
-    place of nn.ReLU.
+    """ReLU that passes on the outputs of batch normalization with an activation: thnn.convert() puts it in the place of
+    nn.ReLU.
 
     Shapes, dtypes, errors: those of ``thnn.nn.ReLU``.
     """
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
-        if getattr(input, "_thnn_rectified", False):
+        if _is_rectified(input, math.inf):
             return input
         return F.relu(input, self.inplace)
+
+
+class FusedReLU6(torch.nn.ReLU6):
+    """ReLU6 that passes on the outputs of batch normalization with ``activation='relu6'``: thnn.convert() puts it in
+    the place of nn.ReLU6.
+
+    Shapes, dtypes, errors: those of ``thnn.nn.ReLU6``.
+    """
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        if self.min_val <= 0 and _is_rectified(input, self.max_val):
+            return input
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
 
 class BatchNorm1d(_BatchNorm, torch.nn.BatchNorm1d):

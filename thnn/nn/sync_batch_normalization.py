@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 from torch.nn.utils import parametrize
 
 from thnn._batch_norm import running_statistics as _statistics
-from thnn._batch_norm.activation import limit_of
+from thnn._batch_norm.activation import Activation, limit_of
 from thnn._batch_norm.communicator import check_process_group, communicator_of
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._batch_norm.sync import synchronized
@@ -65,7 +65,7 @@ class SyncBatchNorm(_BatchNorm):
         unbiased: bool = True,
         first_batch: FirstBatch = "blend",
         update_statistics: bool = True,
-        activation: Literal["relu"] | None = None,
+        activation: Activation | None = None,
     ) -> None:
         check_process_group(process_group)
         super().__init__(
