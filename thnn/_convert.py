@@ -73,14 +73,15 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
 
     A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of
     the same name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
-    normalization whose result only nn.ReLU layers use, or only nn.ReLU6 layers, is fused with them, unless one of them
-    has hooks: it computes the activation, too, and these layers return their input. This requires that torch.fx can
-    trace the model in both modes, and that its forward has no optional arguments.
+    normalization each of whose results only one nn.ReLU or nn.ReLU6 layer uses is fused with it, unless one of them has
+    hooks: it computes the activation, too, and the other layer returns its input. This requires that torch.fx can trace
+    the model in both modes, and that its forward has no optional arguments.
 
     Fusion assumes that the model is called as a whole, by its forward, as the trace saw it. The result of a fused
     layer is rectified also where something else reads it: a slice of a Sequential, another method of the model, a
-    branch that a changed attribute selects, a hook that is added later, a layer that replaces the nn.ReLU. Convert such
-    models with ``fuse=False``. A second conversion, after a change of the model, determines the fused layers again.
+    branch that a changed attribute selects, a hook that is added later, a layer that replaces the nn.ReLU, bounds of an
+    nn.ReLU6 that are changed later. Convert such models with ``fuse=False``. A second conversion, after a change of the
+    model, determines the fused layers again.
 
     Arguments:
         model: torch.nn.Module on the CPU, with parameters of float32 or float64; it may be a layer
@@ -230,7 +231,8 @@ def _activation(layer: nn.Module) -> Activation | None:
 
 
 def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Module]]:
-    """id of a layer -> ReLU and ReLU6 layers by name, for each layer whose result only such layers use, in both modes.
+    """id of a layer -> ReLU and ReLU6 layers by name, for each layer whose results only one such layer uses, in both
+    modes.
 
     Empty if the module cannot be traced, or has optional arguments, with which it may use other results.
     """
@@ -273,7 +275,7 @@ def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, d
                 refused.add(id(layer))
             else:
                 layers[prefix + _path(user.target)] = follower
-        if not layers:
+        if len(node.users) != 1:  # several would return one tensor, which an in-place operation may change
             refused.add(id(layer))
         found.setdefault(id(layer), {}).update(layers)
     return {key: layers for key, layers in found.items() if key not in refused}

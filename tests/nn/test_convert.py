@@ -311,6 +311,65 @@ def test_fusion_needs_a_result_that_only_goes_into_relu(model: nn.Module) -> Non
     agree(original, model)
 
 
+class SharedActivation(nn.Module):
+    """A residual block in which one layer is the activation of the batch normalization and of the sum."""
+
+    def __init__(self, activation: type[nn.Module]) -> None:
+        super().__init__()
+        self.norm, self.activation = nn.BatchNorm2d(4), activation()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.activation(self.norm(x))
+        y += x
+        result: Tensor = self.activation(y)
+        return result
+
+
+class TwoActivations(nn.Module):
+    def __init__(self, activation: type[nn.Module]) -> None:
+        super().__init__()
+        self.norm, self.first, self.second = nn.BatchNorm2d(4), activation(), activation()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm(x)
+        u: Tensor = self.first(y)
+        u += 1
+        result: Tensor = self.second(y)
+        return result
+
+
+@pytest.mark.parametrize("activation", [nn.ReLU, nn.ReLU6])
+@pytest.mark.parametrize("block", [SharedActivation, TwoActivations])
+@pytest.mark.parametrize("context", [torch.no_grad, torch.inference_mode])
+def test_results_that_change_in_place_are_rectified_again(
+    activation: type[nn.Module], block: type[nn.Module], context: Any
+) -> None:
+    model = block(activation)
+    converted = copy.deepcopy(model)
+    report = thnn.convert(converted)
+    assert len(report.fused) == (block is SharedActivation)
+    x = 5 * torch.randn(2, 4, 3, 3, generator=torch.Generator().manual_seed(0))
+    for training in (True, False):
+        model.train(training), converted.train(training)
+        with context():
+            torch.testing.assert_close(converted(x.clone()), model(x.clone()))
+
+
+def test_a_changed_output_of_another_layer_is_rectified() -> None:
+    """The mark of an output holds until the first in-place operation, and for one activation."""
+    model = nn.Sequential(nn.BatchNorm2d(4), nn.ReLU())
+    thnn.convert(model)
+    x = torch.randn(2, 4, 3, 3, generator=torch.Generator().manual_seed(0))
+    y = model(x)
+    changed = y - 3
+    y.detach().sub_(3)
+    torch.testing.assert_close(model[1](y), changed.relu())
+    with torch.no_grad():
+        explicit = thnn.nn.BatchNorm2d(4, activation="relu")(x)
+        explicit -= 3
+        torch.testing.assert_close(model[1](explicit), explicit.relu())
+
+
 def test_layers_stay_apart_without_fuse() -> None:
     model = norm_and_relu().double()
     original = copy.deepcopy(model)

@@ -286,17 +286,30 @@ def _rectified(limit: float | None, *arguments: Any) -> Tensor:
     output: Tensor = _rectified_batch_normalization(*arguments, limit)
     if torch.compiler.is_dynamo_compiling():
         output = output.view_as(output)  # torch.compile allows no attributes of one result of several
-    output._thnn_limit = limit  # type: ignore[attr-defined]
+    output._thnn_rectified = limit, _version(output)  # type: ignore[attr-defined]
     return output
 
 
 _RECTIFIED: Final = {a: functools.partial(_rectified, limit_of(a)) for a in ACTIVATIONS if a is not None}
 
 
-def _is_rectified(input: Any, limit: float) -> bool:
-    """Whether relu with this limit would return the input, since a relu with a limit at most as large returned it."""
-    found = getattr(input, "_thnn_limit", None)
-    return isinstance(found, float) and found <= limit  # not a float: an attribute of a torch.fx.Proxy
+def _version(output: Tensor) -> int | None:
+    """The number of in-place changes of the tensor, None where torch does not count them."""
+    if torch.compiler.is_dynamo_compiling() or output.is_inference():
+        return None
+    return output._version
+
+
+def _take_rectified(input: Any, limit: float) -> bool:
+    """Whether relu with this limit would return the input, since a relu with a limit at most as large returned it.
+
+    Removes the mark: the next relu may find the tensor changed.
+    """
+    mark = getattr(input, "_thnn_rectified", None)
+    if not isinstance(mark, tuple):  # none, or an attribute of a torch.fx.Proxy
+        return False
+    input._thnn_rectified = None
+    return mark[0] <= limit and mark[1] == _version(input)
 
 
 class FusedReLU(torch.nn.ReLU):
@@ -308,7 +321,7 @@ class FusedReLU(torch.nn.ReLU):
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
-        if _is_rectified(input, math.inf):
+        if _take_rectified(input, math.inf):
             return input
         return F.relu(input, self.inplace)
 
@@ -322,7 +335,7 @@ class FusedReLU6(torch.nn.ReLU6):
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
-        if self.min_val <= 0 and _is_rectified(input, self.max_val):
+        if self.min_val <= 0 and _take_rectified(input, self.max_val):
             return input
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 

@@ -37,7 +37,7 @@ static ALWAYS_INLINE vreal activate(vreal y, CoefficientLanes k, Activation acti
 }
 
 /* The gradient of the activation with input y: g between the bounds, 0 at the bounds and beyond. NaN passes, as it does
-   in the activation and in torch. */
+   in the activation. */
 static ALWAYS_INLINE vreal activationGradient(vreal g, vreal y, CoefficientLanes k, Activation activation)
 {
   const vreal zero = {0};

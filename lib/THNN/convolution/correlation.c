@@ -195,7 +195,7 @@ bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correla
     bounds[count++] = end;
   }
   if (10 * products > 9 * a->kernel * a->targetSize) return false;
-  for (int i = 1; i < count; i++)
+  for (int i = 1; i < count; i++) /* sort by insertion */
     for (int j = i; j > 0 && bounds[j] < bounds[j - 1]; j--) {
       const int64_t bound = bounds[j];
       bounds[j] = bounds[j - 1];
