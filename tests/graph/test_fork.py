@@ -211,18 +211,22 @@ def test_fork_follows_later_changes(change: Callable[[nn.Module], object], fold:
     assert equal_state(model, other)
 
 
+def _assert_infers(model: nn.Module, branches: Any, x: Tensor) -> None:
+    """The branch infer gives the output and the gradients of the model in evaluation."""
+    found, expected = branches.infer(x), model.eval()(x)
+    torch.testing.assert_close(found, expected)
+    leaves = list(model.parameters())
+    for a, b in zip(torch.autograd.grad(found.sum(), leaves), torch.autograd.grad(expected.sum(), leaves)):
+        torch.testing.assert_close(a, b)
+
+
 @pytest.mark.parametrize("activation", [None, "relu", "relu6"])
 def test_folded_activation(activation: Any) -> None:
     model = nn.Sequential(nn.Linear(3, 3), thnn.nn.BatchNorm1d(3, activation=activation)).double()
     nn.init.constant_(model[1].weight, 20)  # some outputs are above 6
     branches = fork(model, images(2, 3), fold=True)
     assert "folded" in branches.infer.code
-    x = images(9, 3)
-    found, expected = branches.infer(x), model.eval()(x)
-    torch.testing.assert_close(found, expected)
-    leaves = list(model.parameters())
-    for a, b in zip(torch.autograd.grad(found.sum(), leaves), torch.autograd.grad(expected.sum(), leaves)):
-        torch.testing.assert_close(a, b)
+    _assert_infers(model, branches, images(9, 3))
 
 
 def test_folded_eps_below_0() -> None:
@@ -238,12 +242,7 @@ def test_folded_where_variance_and_eps_are_zero() -> None:
     model[1].running_var[1] = 0
     branches = fork(model, images(2, 3), fold=True)
     assert "folded" in branches.infer.code
-    x = images(4, 3)
-    found, expected = branches.infer(x), model.eval()(x)
-    torch.testing.assert_close(found, expected)
-    leaves = list(model.parameters())
-    for a, b in zip(torch.autograd.grad(found.sum(), leaves), torch.autograd.grad(expected.sum(), leaves)):
-        torch.testing.assert_close(a, b)
+    _assert_infers(model, branches, images(4, 3))
 
 
 def test_a_layer_that_becomes_another_one() -> None:

@@ -29,6 +29,8 @@ def rectified(input: Tensor, limit: float, inplace: bool = False) -> Tensor:
 
 
 def is_cut(output: Tensor, limit: float) -> Tensor:
-    """Where the gradient by the input of relu is 0: where that input, or the output of relu, is at most 0 or at least
-    `limit`. NaN passes its gradient, and so does an infinite output without a limit."""
+    """True for elements with gradient 0, at or beyond a bound of relu; `output` is the input of relu or its output.
+
+    NaN passes its gradient, and so does an infinite element without a limit.
+    """
     return output <= 0 if limit == math.inf else (output <= 0) | (output >= limit)

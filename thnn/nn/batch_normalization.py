@@ -301,9 +301,10 @@ def _version(output: Tensor) -> int | None:
 
 
 def _take_rectified(input: Any, limit: float) -> bool:
-    """Whether relu with this limit would return the input, since a relu with a limit at most as large returned it.
+    """True if relu with this limit would not change the input: batch normalization has applied one with a limit at most
+    as large, and nothing has changed the tensor since.
 
-    Removes the mark: the next relu may find the tensor changed.
+    Removes the mark: after this relu, other code may change the tensor.
     """
     mark = getattr(input, "_thnn_rectified", None)
     if not isinstance(mark, tuple):  # none, or an attribute of a torch.fx.Proxy
