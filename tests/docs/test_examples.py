@@ -148,7 +148,7 @@ def test_networks_train_converted_to_the_same_losses() -> None:
     assert done.stderr == ""
     difference = r"^greatest difference: (\d\.\de-1\d|0\.0e\+00) of the loss, as expected$"
     assert len(re.findall(difference, done.stdout, re.M)) == 6
-    assert re.search(r"^fused +\S+ +BatchNorm2d +with \S+$", done.stdout, re.M)
+    assert re.search(r"^fused +\S+ +BatchNorm2d +with ReLU6? \S+$", done.stdout, re.M)
 
 
 def test_networks_that_differ_or_do_not_exist(tmp_path: Path) -> None:
