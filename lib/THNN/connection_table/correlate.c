@@ -116,7 +116,7 @@ static void addConnections(const ConnectionPlan *p, const int64_t *tile, const r
   for (int64_t run = runs[0] * runs[1] * runs[2]; run > 0; run--, nextIndex(q, runs, 3), sum += length)
     for (int64_t m = 0, v = 0; m < microtiles; m++) {
       const int64_t end = (m + 1) * vectors / microtiles;
-      const real *from = packed + packedTilePositionOffset(&p->packed, c->axis, q) + v * VL;
+      const real *from = packed + packedTilePositionOffset(&p->packed, q) + v * VL;
       real *to = sum + v * VL;
       switch (end - v) {
         ADD_TERMS(1)

@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) void products(const int E, const Gr
   for (int t = 0; t < E; t++) acc[t] = (vreal){0};
   int64_t q[4] = {0};
   for (int64_t row = tile[0] * tile[1] * tile[2]; row > 0; row--, nextIndex(q, tile, 3)) {
-    const real *x = packed + packedTilePositionOffset(&p->packed, p->c.axis, q), *g = gradient;
+    const real *x = packed + packedTilePositionOffset(&p->packed, q), *g = gradient;
     for (int d = 0; d < 3; d++) g += q[d] * gradients->stride[d];
     int64_t i = 0;
     for (; i + VL <= tile[3]; i += VL) {

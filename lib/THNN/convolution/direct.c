@@ -2,6 +2,7 @@
 
 #include "convolution/direct_kernels.h"
 #include "convolution/position_runs.h"
+#include "runtime/shared_scratch.h"
 
 /* Limits of a packed tile and of the sums. If several blocks of channels are added to the sums, both stay in L2;
    if one block has all channels, in L1 (SINGLE_BLOCK_BYTES). */
@@ -19,6 +20,8 @@ typedef struct DirectPlan {
   int64_t combinations;   /* of the residue classes of the axes */
   bool byColumns;         /* computed by column kernels */
   PackedTile packed;
+  /* Offsets of the kernel elements of all combinations, one after the other; of a row of them for column kernels. */
+  int64_t *source, *weight;
 } DirectPlan;
 
 void THNN_(directJoin)(Correlation *c, ResidueClasses *classes)
@@ -26,6 +29,16 @@ void THNN_(directJoin)(Correlation *c, ResidueClasses *classes)
   for (int d = 0; d < 4; d++) {
     CorrelationAxis *axis = c->axis + d;
     ResidueClasses *all = classes + d;
+    if (all->count == 1) {
+      ResidueClass *r = all->item;
+      axis->targetSize = r->positions;
+      axis->offset = r->offset;
+      axis->kernel = r->kernel;
+      axis->dilation = r->dilation;
+      r->offset = 0;
+      r->dilation = 1;
+      continue;
+    }
     int64_t end = 0;
     axis->targetSize = 0;
     axis->offset = all->item[0].offset;
@@ -51,8 +64,8 @@ bool THNN_(directSuits)(const Correlation *c)
   /* The lanes that a row costs: `direct` if positions are vectorised, `product` if output channels are. Direct
      convolution must need at most half of the lanes of the product, or, if groups are small, no more than the product,
      because direct convolution has less overhead per group. */
-  const int64_t width =
-      correlationIsFlat(c) ? last->targetSize + last->kernel - 1 : ceilDivide(last->targetSize, VL) * VL;
+  const int64_t width = correlationIsFlat(c) ? axisExtent(last, last->targetSize, last->kernel)
+                                             : ceilDivide(last->targetSize, VL) * VL;
   const int64_t direct = c->outChannels * width, product = ceilDivide(c->outChannels, VL) * VL * last->targetSize;
   if (direct > (smallGroups ? product : product / 2)) return false;
   const int64_t one[4] = {1, 1, 1, MIN(last->targetSize, DIRECT_VECTORS * VL)};
@@ -100,34 +113,66 @@ static int64_t planChannels(DirectPlan *p)
   return mostElements;
 }
 
+/* Column kernels require columns of 3, 5 or 7 adjacent kernel elements, and rows that are contiguous in the target
+   and, rounded up to whole vectors, have at most twice as many lanes as a row of positions and its halo. */
+static bool columnKernelsSuit(const DirectPlan *p)
+{
+  const CorrelationAxis *rows = p->c.axis + 2, *last = p->c.axis + 3;
+  const int64_t column = p->classes[2].item->kernel, width = ceilDivide(p->positions[3], VL) * VL;
+  return p->combinations == 1 && rows->stride == 1 && rows->dilation == 1 && last->targetStride == 1 &&
+         column % 2 == 1 && column > 1 && column <= DIRECT_COLUMN_ELEMENTS &&
+         width <= 2 * axisExtent(last, p->positions[3], p->kernel[3]);
+}
+
+/* Sets the largest tile of positions that fits. */
+static void chooseTile(DirectPlan *p, int64_t packedBytes, int64_t sumBytes)
+{
+  int64_t tile[4] = {1, 1, 1, p->positions[3]};
+  while (tile[3] > VL && !tileFits(p, tile, packedBytes, sumBytes))
+    tile[3] = smallerTile(ceilDivide(p->positions[3], VL), ceilDivide(tile[3], VL)) * VL;
+  for (int d = 0; d < 3; d++) p->tile[d] = 1;
+  p->tile[3] = MIN(tile[3], p->positions[3]);
+  for (int d = 2; d >= 0 && p->tile[d + 1] == p->positions[d + 1]; d--) {
+    memcpy(tile, p->tile, sizeof tile);
+    for (tile[d] = p->positions[d]; tile[d] > 1 && !tileFits(p, tile, packedBytes, sumBytes);)
+      tile[d] = smallerTile(p->positions[d], tile[d]);
+    p->tile[d] = tile[d];
+  }
+}
+
+/* The estimated time in multiply-adds of vectors. */
+static double planCost(const DirectPlan *p)
+{
+  const Correlation *c = &p->c;
+  const PackedTile packed = packedTileLayout(c->axis, p->tile, p->kernel);
+  double terms = (double)c->inChannels;
+  for (int d = 0; d < 4; d++) {
+    double elements = 0;
+    for (int64_t i = 0; i < p->classes[d].count; i++) elements += (double)p->classes[d].item[i].kernel;
+    terms *= elements;
+  }
+  const double tiles = (double)c->groups * (double)tileCount(p->positions, p->tile);
+  const double vectors = (double)runCount(c, p->tile) * (double)runLength(c, &packed, p->tile) / VL;
+  /* Each micro-tile reads its own weights; a tile has a fixed cost. */
+  return tiles * ((vectors + 1) * (double)c->outChannels * terms +
+                  (double)packed.channelPitch * (double)c->inChannels / 2 + 200);
+}
+
 static void makePlan(DirectPlan *p, int threads)
 {
   const Correlation *c = &p->c;
   for (int d = 0; d < 4; d++) {
     p->positions[d] = c->axis[d].targetSize;
     p->kernel[d] = c->axis[d].kernel;
-    p->tile[d] = 1;
   }
   const int64_t mostElements = planChannels(p);
-  const bool singleBlock = p->channels >= c->inChannels && mostElements <= DIRECT_TERMS;
-  const int64_t packedBytes = singleBlock ? SINGLE_BLOCK_BYTES : PACKED_BYTES,
-                sumBytes = singleBlock ? SINGLE_BLOCK_BYTES : SUM_BYTES;
-  int64_t tile[4] = {1, 1, 1, p->positions[3]};
-  while (tile[3] > VL && !tileFits(p, tile, packedBytes, sumBytes))
-    tile[3] = smallerTile(ceilDivide(p->positions[3], VL), ceilDivide(tile[3], VL)) * VL;
-  p->tile[3] = MIN(tile[3], p->positions[3]);
-  /* Column kernels require columns of 3, 5 or 7 adjacent kernel elements, and rows that are contiguous in the target
-     and, rounded up to whole vectors, have at most twice as many lanes as a row of positions and its halo. */
-  const ResidueClass *rows = p->classes[2].item;
-  const int64_t width = ceilDivide(p->positions[3], VL) * VL;
-  p->byColumns = singleBlock && p->combinations == 1 && c->axis[2].stride == 1 && c->axis[3].targetStride == 1 &&
-                 rows->dilation == 1 && rows->kernel % 2 == 1 && rows->kernel > 1 &&
-                 rows->kernel <= DIRECT_COLUMN_ELEMENTS && width <= 2 * (p->positions[3] + p->kernel[3] - 1);
-  for (int d = 2; d >= 0 && p->tile[d + 1] == p->positions[d + 1]; d--) {
-    memcpy(tile, p->tile, sizeof tile);
-    for (tile[d] = p->positions[d]; tile[d] > 1 && !tileFits(p, tile, packedBytes, sumBytes);)
-      tile[d] = smallerTile(p->positions[d], tile[d]);
-    p->tile[d] = tile[d];
+  chooseTile(p, PACKED_BYTES, SUM_BYTES);
+  if (p->channels >= c->inChannels && mostElements <= DIRECT_TERMS) {
+    /* One block of channels: tiles in L1, unless too much of them is halo. */
+    const DirectPlan large = *p;
+    chooseTile(p, SINGLE_BLOCK_BYTES, SINGLE_BLOCK_BYTES);
+    p->byColumns = columnKernelsSuit(p);
+    if (!p->byColumns && 1.25 * planCost(&large) < planCost(p)) *p = large;
   }
   /* Tiles are made smaller until threads have equal numbers of them. */
   for (;;) {
@@ -141,16 +186,46 @@ static void makePlan(DirectPlan *p, int threads)
   p->packed = packedTileLayout(c->axis, p->tile, p->kernel);
 }
 
-/* Appends the offsets of kernel element t of a combination of residue classes. */
-static void appendElement(const DirectPlan *p, const ResidueClass *const *r, const int64_t *t, DirectTerms *k)
+/* Sets r to the classes of a combination, given by their numbers, and `kernel` to its kernel elements, or to those of a
+   row for column kernels. */
+static void combinationAt(const DirectPlan *p, const int64_t *numbers, const ResidueClass **r, int64_t *kernel)
 {
-  int64_t coordinate[4], weight = 0;
   for (int d = 0; d < 4; d++) {
-    coordinate[d] = r[d]->offset + t[d] * r[d]->dilation;
-    weight += t[d] * r[d]->weightStride;
+    r[d] = p->classes[d].item + numbers[d];
+    kernel[d] = d == 2 && p->byColumns ? 1 : r[d]->kernel;
   }
-  k->source[k->elements] = packedTileKernelOffset(&p->packed, p->c.axis, coordinate);
-  k->weight[k->elements++] = weight;
+}
+
+/* Sets the offsets of all kernel elements. Returns false if there is too little memory for so many. */
+static bool makeOffsets(DirectPlan *p)
+{
+  int64_t elements = 1, classes[4], i[4] = {0};
+  for (int d = 0; d < 4; d++) {
+    int64_t kernels = 0;
+    classes[d] = p->classes[d].count;
+    for (int64_t j = 0; j < classes[d]; j++) kernels += p->classes[d].item[j].kernel;
+    if (kernels > (int64_t)(THNN_SHARED_SCRATCH_LIMIT / (2 * sizeof(int64_t))) / elements) return false;
+    elements *= kernels;
+  }
+  p->source = thnn_sharedScratch(2 * sizeof(int64_t) * (size_t)elements);
+  if (p->source == NULL) return false;
+  p->weight = p->source + elements;
+  int64_t *source = p->source, *weight = p->weight;
+  for (int64_t n = 0; n < p->combinations; n++, nextIndex(i, classes, 4)) {
+    const ResidueClass *r[4];
+    int64_t kernel[4], t[4] = {0};
+    combinationAt(p, i, r, kernel);
+    for (int64_t left = elementCount(kernel); left > 0; left--, nextIndex(t, kernel, 4)) {
+      int64_t coordinate[4], offset = 0;
+      for (int d = 0; d < 4; d++) {
+        coordinate[d] = r[d]->offset + t[d] * r[d]->dilation;
+        offset += r[d]->weightOffset + t[d] * r[d]->weightStride;
+      }
+      *source++ = packedTileKernelOffset(&p->packed, p->c.axis, coordinate);
+      *weight++ = offset;
+    }
+  }
+  return true;
 }
 
 /* Adds `channels` channels of a group, from channel `first` on, to the sums of all combinations of residue classes.
@@ -166,20 +241,17 @@ static void addChannels(const DirectPlan *p, const Tile *tile, int64_t group, in
   for (int d = 0; d < 4; d++) classes[d] = p->classes[d].count;
   DirectTerms k = {.channels = channels,
                    .sourceChannelStride = p->packed.channelPitch,
-                   .weightChannelStride = c->weightInStride};
+                   .weightChannelStride = c->weightInStride,
+                   .source = p->source,
+                   .weight = p->weight};
+  const real *weight = c->weight + group * c->weightGroupStride + first * c->weightInStride;
   for (int64_t n = 0; n < p->combinations; n++, nextIndex(i, classes, 4)) {
     const ResidueClass *r[4];
-    int64_t kernel[4], t[4] = {0};
-    const real *weight = c->weight + group * c->weightGroupStride + first * c->weightInStride;
-    for (int d = 0; d < 4; d++) {
-      r[d] = p->classes[d].item + i[d];
-      kernel[d] = r[d]->kernel;
-      weight += r[d]->weightOffset;
-    }
-    for (int64_t done = 0; done < elementCount(kernel); done += k.elements) {
-      for (k.elements = 0; k.elements < DIRECT_TERMS && done + k.elements < elementCount(kernel);
-           nextIndex(t, kernel, 4))
-        appendElement(p, r, t, &k);
+    int64_t kernel[4];
+    combinationAt(p, i, r, kernel);
+    for (int64_t done = 0; done < elementCount(kernel);
+         done += k.elements, k.source += k.elements, k.weight += k.elements) {
+      k.elements = MIN(DIRECT_TERMS, elementCount(kernel) - done);
       for (int64_t o = 0; o < c->outChannels; o += DIRECT_OUTPUTS) {
         const int64_t P = MIN(DIRECT_OUTPUTS, c->outChannels - o);
         real bias[DIRECT_OUTPUTS] = {0};
@@ -188,7 +260,7 @@ static void addChannels(const DirectPlan *p, const Tile *tile, int64_t group, in
         const real *begin = first == 0 && done == 0 ? bias : NULL;
         int64_t q[4] = {0};
         for (int64_t run = 0; run < runs; run++, nextIndex(q, runSize, 3)) {
-          const real *from = packed + packedTilePositionOffset(&p->packed, c->axis, q);
+          const real *from = packed + packedTilePositionOffset(&p->packed, q);
           real *to = sum + ((n * c->outChannels + o) * runs + run) * length;
           for (int64_t m = 0, v = 0; m < microtiles; m++) {
             const int64_t end = (m + 1) * vectors / microtiles;
@@ -261,30 +333,30 @@ static void storeSums(const DirectPlan *p, const Tile *tile, int64_t group, cons
 static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t group, const real *packed)
 {
   const Correlation *c = &p->c;
-  const ResidueClass *r[4];
+  const ResidueClass *rows = p->classes[2].item;
   const real *weight = c->weight + group * c->weightGroupStride;
   real *target = c->target + group * c->outChannels * c->targetChannelStride;
-  int64_t kernel[4], t[4] = {0};
-  for (int d = 0; d < 4; d++) {
-    r[d] = p->classes[d].item;
-    kernel[d] = d == 2 ? 1 : r[d]->kernel;
-    weight += r[d]->weightOffset;
-    target += r[d]->targetOffset + tile->start[d] * c->axis[d].targetStride;
-  }
   DirectTerms k = {.channels = c->inChannels,
+                   .elements = 1,
                    .sourceChannelStride = p->packed.channelPitch,
-                   .weightChannelStride = c->weightInStride};
-  for (int64_t i = elementCount(kernel); i > 0; i--, nextIndex(t, kernel, 4)) appendElement(p, r, t, &k);
+                   .weightChannelStride = c->weightInStride,
+                   .source = p->source,
+                   .weight = p->weight};
+  for (int d = 0; d < 4; d++) {
+    const ResidueClass *r = p->classes[d].item;
+    target += r->targetOffset + tile->start[d] * c->axis[d].targetStride;
+    if (d != 2) k.elements *= r->kernel;
+  }
   const int64_t width = tile->size[3], vectors = ceilDivide(width, VL), last = MAX(width - VL, 0);
   DirectColumn column = {.lanes = (int)MIN(width, VL),
                          .rows = tile->size[2],
                          .toRowStride = c->axis[2].targetStride,
                          .sourceRowStride = p->packed.pitch[2],
-                         .weightRowStride = r[2]->weightStride,
+                         .weightRowStride = rows->weightStride,
                          .prefetch = 2 * c->targetChannelStride};
   int64_t q[4] = {0};
   for (int64_t plane = tile->size[0] * tile->size[1]; plane > 0; plane--, nextIndex(q, tile->size, 2)) {
-    const real *from = packed + packedTilePositionOffset(&p->packed, c->axis, q);
+    const real *from = packed + packedTilePositionOffset(&p->packed, q);
     real *to = target + q[0] * c->axis[0].targetStride + q[1] * c->axis[1].targetStride;
     for (int64_t o = 0; o < c->outChannels; o++, to += c->targetChannelStride) {
       column.weight = weight + o * c->weightOutStride;
@@ -294,7 +366,7 @@ static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t grou
         column.to = to + x;
         column.source = from + x;
         column.vectorStride = MIN((v + 1) * VL, last) - x;
-        THNN_(directColumnKernels)[r[2]->kernel / 2][column.rows >= DIRECT_ROWS][v + 1 < vectors](&column, &k);
+        THNN_(directColumnKernels)[rows->kernel / 2][column.rows >= DIRECT_ROWS][v + 1 < vectors](&column, &k);
       }
     }
   }
@@ -319,7 +391,7 @@ static void correlateTask(const DirectPlan *p, int64_t group, int64_t tileIndex)
   storeSums(p, &tile, group, sum);
 }
 
-void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes)
+bool THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes)
 {
   DirectPlan p = {.c = *correlation, .classes = classes};
   double products = (double)(p.c.groups * p.c.outChannels) * (double)(p.c.inChannels + 1);
@@ -329,28 +401,19 @@ void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses
       axis += (double)classes[d].item[i].positions * (double)classes[d].item[i].kernel;
     products *= axis;
   }
-  if (products == 0) return;
+  if (products == 0) return true;
   const int64_t work = (int64_t)MIN(products / 16, 1e15);
   makePlan(&p, thnn_threads(1 << 20, work));
+  if (!makeOffsets(&p)) return false;
   /* Groups change faster than tiles: packTile and storeRow prefetch for the groups that follow. */
   const int64_t tasks = p.c.groups * tileCount(p.positions, p.tile);
   THNN_PARALLEL_FOR(i, tasks, work) correlateTask(&p, i % p.c.groups, i / p.c.groups);
+  return true;
 }
 
 double THNN_(directCost)(const Correlation *correlation, const ResidueClasses *classes)
 {
   DirectPlan p = {.c = *correlation, .classes = classes};
-  const Correlation *c = &p.c;
   makePlan(&p, 1);
-  double terms = (double)c->inChannels;
-  for (int d = 0; d < 4; d++) {
-    double elements = 0;
-    for (int64_t i = 0; i < classes[d].count; i++) elements += (double)classes[d].item[i].kernel;
-    terms *= elements;
-  }
-  const double tiles = (double)c->groups * (double)tileCount(p.positions, p.tile);
-  const double vectors = (double)runCount(c, p.tile) * (double)runLength(c, &p.packed, p.tile) / VL;
-  const double packed = (double)p.packed.channelPitch * (double)c->inChannels;
-  /* Each micro-tile reads its own weights; a tile has a fixed cost. */
-  return tiles * ((vectors + 1) * (double)c->outChannels * terms + packed / 2 + 200);
+  return planCost(&p);
 }

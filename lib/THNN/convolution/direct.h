@@ -27,15 +27,17 @@ typedef struct ResidueClasses {
 } ResidueClasses;
 
 /* Makes each axis of the correlation the union of its residue classes: the most positions, the least offset, and a
-   kernel of dilation 1 that covers every source coordinate that a position of any class reads. Offsets of the classes
-   become relative to that offset. directSuits and directCorrelate require a joined correlation. */
+   kernel of dilation 1 that covers every source coordinate that a position of any class reads; an axis of one class keeps
+   its dilation. Offsets and dilations of the classes are in kernel elements of the joined axis. directSuits and
+   directCorrelate require a joined correlation. */
 void THNN_(directJoin)(Correlation *correlation, ResidueClasses *classes);
 
 /* Heuristic: true if direct convolution is faster than a matrix product. */
 bool THNN_(directSuits)(const Correlation *correlation);
 
-/* target = bias + the sum over channels and kernel elements. */
-void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes);
+/* target = bias + the sum over channels and kernel elements. Returns false, and computes nothing, if there is too little
+   memory for the offsets of all kernel elements. */
+bool THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes);
 
 /* The estimated time of directCorrelate in multiply-adds of vectors, which depends on sizes and memory layout alone. */
 double THNN_(directCost)(const Correlation *correlation, const ResidueClasses *classes);

@@ -4,7 +4,7 @@
    source, which stay in L1, and reads gradients in place. An entry of a filter is a kernel element of an input
    channel. */
 
-#define MAX_ENTRIES DIRECT_TERMS /* of a filter */
+#define MAX_ENTRIES 512 /* of a filter */
 #define ACCUMULATORS 10
 #define PACKED_BYTES ((int64_t)20 << 10)
 
@@ -31,7 +31,7 @@ bool THNN_(directSuitsGradWeight)(const Correlation *c)
   DirectGradWeightPlan p = {.c = c};
   for (int d = 0; d < 4; d++) p.kernel[d] = c->axis[d].kernel;
   const int64_t one[4] = {1, 1, 1, MIN(c->axis[3].targetSize, 4 * VL)};
-  return packedBytes(&p, one) <= PACKED_TILE_BYTES;
+  return packedBytes(&p, one) <= (entries > DIRECT_TERMS ? PACKED_BYTES : PACKED_TILE_BYTES);
 }
 
 static void makePlan(DirectGradWeightPlan *p)
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void products(const int T, const Di
 {
   const Correlation *c = p->c;
   const int64_t stride = c->axis[3].targetStride, width = tile->size[3];
-  const int64_t sourceRow = c->axis[2].stride * p->packed.pitch[2];
+  const int64_t sourceRow = p->packed.stride[2] * p->packed.pitch[2];
   const int64_t prefetch = c->outChannels * c->targetChannelStride; /* the same position of the next group */
   vreal acc[ACCUMULATORS];
   const real *from[ACCUMULATORS];
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) void products(const int T, const Di
   }
   int64_t q[4] = {0};
   for (int64_t plane = tile->size[0] * tile->size[1]; plane > 0; plane--, nextIndex(q, tile->size, 2)) {
-    int64_t x = packedTilePositionOffset(&p->packed, c->axis, q);
+    int64_t x = packedTilePositionOffset(&p->packed, q);
     const real *g = gradient + q[0] * c->axis[0].targetStride + q[1] * c->axis[1].targetStride;
     for (int64_t row = 0; row < tile->size[2]; row++, x += sourceRow, g += c->axis[2].targetStride)
       for (int64_t i = 0; i < width; i += VL) {

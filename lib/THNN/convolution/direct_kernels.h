@@ -17,7 +17,7 @@
 /* The terms of a sum, at most DIRECT_TERMS: kernel elements of some channels. */
 typedef struct DirectTerms {
   int64_t channels, elements, sourceChannelStride, weightChannelStride;
-  int64_t source[DIRECT_TERMS], weight[DIRECT_TERMS]; /* offsets of the kernel elements */
+  const int64_t *source, *weight; /* offsets of the kernel elements */
 } DirectTerms;
 
 /* Adds the terms to sums, one row per output channel, sumStride apart; the rows of weight are weightStride apart. Sums

@@ -127,7 +127,7 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
   int32_t offset[TILE_POSITIONS]; /* of the positions */
   int64_t q[4] = {0};
   for (int64_t r = 0; r < rows; r++, nextIndex(q, output.size, 3)) {
-    const int32_t first = (int32_t)packedTilePositionOffset(&p->packed, c->axis, q);
+    const int32_t first = (int32_t)packedTilePositionOffset(&p->packed, q);
     for (int32_t x = 0; x < output.size[3]; x++) offset[r * output.size[3] + x] = first + x;
   }
   THNN_(packTile)(c, &p->packed, &output, &t->kernel,

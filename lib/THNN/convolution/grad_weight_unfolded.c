@@ -38,7 +38,7 @@ static void unfold(const GradWeightPlan *p, const Task *t, const Tile *output)
   int32_t offset[TILE_POSITIONS];
   int64_t q[4] = {0};
   for (int64_t i = 0; i < positions; i++, nextIndex(q, output->size, 4))
-    offset[i] = (int32_t)packedTilePositionOffset(&p->packed, c->axis, q);
+    offset[i] = (int32_t)packedTilePositionOffset(&p->packed, q);
   real *patch = t->patches;
   for (int64_t i = 0; i < t->runs; i++)
     for (int64_t e = 0; e < t->length; e += GEMM_NR) {

@@ -148,7 +148,7 @@ static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Workspace 
   }
   const int64_t lastRow = elementCount(rows) - 1;
   for (int64_t row = 0; row <= lastRow; row++, nextIndex(q, rows, 4)) {
-    w->rowInput[row] = packedTilePositionOffset(&p->packed, c->axis, q);
+    w->rowInput[row] = packedTilePositionOffset(&p->packed, q);
     w->rowTarget[row] = 0;
     for (int d = 0; d < 4; d++) w->rowTarget[row] += (output->start[d] + q[d]) * c->axis[d].targetStride;
     w->rowKernel[row][0] = 0;

@@ -85,6 +85,23 @@ static inline void packRows(real *to, int64_t pitch, int64_t end, const real *fr
   }
 }
 
+/* The packed coordinates of an axis are runs of `length` adjacent coordinates, `distance` apart in the source. */
+typedef struct Runs {
+  int64_t length, distance;
+} Runs;
+
+static Runs runsOf(const PackedTile *packed, const CorrelationAxis *axis, int d)
+{
+  if (packed->dilation[d] < axis[d].dilation) return (Runs){packed->dilation[d], axis[d].dilation};
+  if (packed->stride[d] < axis[d].stride) return (Runs){packed->stride[d], axis[d].stride};
+  return (Runs){INT64_MAX, 0}; /* one run */
+}
+
+static int64_t coordinateOf(Runs runs, int64_t packedCoordinate)
+{
+  return packedCoordinate / runs.length * runs.distance + packedCoordinate % runs.length;
+}
+
 void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile *positions, const Tile *kernel,
                      const real *source, int64_t channels, real *memory)
 {
@@ -93,7 +110,11 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   for (int d = 0; d < 4; d++)
     first[d] =
         c->axis[d].offset + positions->start[d] * c->axis[d].stride + kernel->start[d] * c->axis[d].dilation;
-  for (int d = 0; d < 3; d++) extent[d] = axisExtent(c->axis + d, positions->size[d], kernel->size[d]);
+  Runs runs[3];
+  for (int d = 0; d < 3; d++) {
+    extent[d] = packedTileExtent(packed, d, positions->size[d], kernel->size[d]);
+    runs[d] = runsOf(packed, c->axis, d);
+  }
   const int64_t width = positions->size[3] + (kernel->size[3] - 1) * last->dilation / last->stride;
   const int64_t stride = last->sourceStride * last->stride;
   const int64_t ahead = 4 * c->sourceChannelStride; /* prefetches a later channel, which is on another page */
@@ -120,24 +141,26 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
       const real *start = source + ch * c->sourceChannelStride;
       bool planeInside = true;
       for (int d = 0; d < 2; d++) {
-        const int64_t x = first[d] + at[d];
+        const int64_t x = first[d] + coordinateOf(runs[d], at[d]);
         if (x < 0 || x >= c->axis[d].sourceSize) planeInside = false;
         else start += x * c->axis[d].sourceStride;
       }
       /* Rows are packed in the order of memory, so that each overwrites the excess of the row before. */
       real *to = memory + ch * packed->channelPitch + at[0] * packed->pitch[0] + at[1] * packed->pitch[1];
       if (stride == 1) { /* one residue */
-        const int64_t low = MIN(MAX(-first[2], 0), extent[2]),
-                      high = MIN(c->axis[2].sourceSize - first[2], extent[2]);
-        const int64_t rows = planeInside && span->low < span->high ? MAX(high - low, 0) : 0;
-        const int64_t end = extent[2] * packed->pitch[2];
-        packRows(to, packed->pitch[2], end,
-                 rows ? start + (first[2] + low) * c->axis[2].sourceStride + span->at : start,
-                 c->axis[2].sourceStride, rows ? low * packed->pitch[2] + span->low : end, rows,
-                 span->high - span->low, ahead);
+        const int64_t pitch = packed->pitch[2];
+        for (int64_t run = 0, y = first[2]; run < extent[2]; run += runs[2].length, y += runs[2].distance) {
+          const int64_t length = MIN(runs[2].length, extent[2] - run);
+          const int64_t low = MIN(MAX(-y, 0), length), high = MIN(c->axis[2].sourceSize - y, length);
+          const int64_t rows = planeInside && span->low < span->high ? MAX(high - low, 0) : 0;
+          packRows(to + run * pitch, pitch, length * pitch,
+                   rows ? start + (y + low) * c->axis[2].sourceStride + span->at : start, c->axis[2].sourceStride,
+                   rows ? low * pitch + span->low : length * pitch, rows, span->high - span->low, ahead);
+        }
         continue;
       }
-      for (int64_t y = first[2]; y < first[2] + extent[2]; y++) {
+      for (int64_t r = 0; r < extent[2]; r++) {
+        const int64_t y = first[2] + coordinateOf(runs[2], r);
         const bool rowInside = planeInside && y >= 0 && y < c->axis[2].sourceSize;
         const real *row = rowInside ? start + y * c->axis[2].sourceStride : start;
         for (int64_t residue = 0; residue < packed->residues; residue++, to += packed->pitch[3]) {

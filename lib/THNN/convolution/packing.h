@@ -9,7 +9,9 @@
    Micro-kernels read patches from it without bounds checks and without unfolding them.
 
    Rows of a packed tile are split by the residue of the width coordinate modulo the stride. Adjacent positions are then
-   adjacent in memory whatever the stride. */
+   adjacent in memory whatever the stride. Coordinates of the other axes that no kernel element reads, because windows or
+   the elements of a window are far apart, are left out: along these axes a packed tile has a stride and a dilation of
+   its own. */
 
 /* A range of positions or of kernel elements on every axis. */
 typedef struct Tile {
@@ -17,8 +19,9 @@ typedef struct Tile {
 } Tile;
 
 typedef struct PackedTile {
-  int64_t residues;     /* number of residues; element t of the last kernel axis reads residue t % residues */
-  int64_t pitch[4];     /* between coordinates of the first three axes; between residues on the last */
+  int64_t residues; /* number of residues; element t of the last kernel axis reads residue t % residues */
+  int64_t stride[3], dilation[3]; /* between positions and between kernel elements, in packed coordinates */
+  int64_t pitch[4];     /* between packed coordinates of the first three axes; between residues on the last */
   int64_t channelPitch; /* between channels */
 } PackedTile;
 
@@ -66,6 +69,12 @@ static inline int64_t saturatingProduct(int64_t a, int64_t b)
   return __builtin_mul_overflow(a, b, &product) || product > SATURATED_REALS ? SATURATED_REALS : product;
 }
 
+/* Packed coordinates of axis d, one of the first three, that `positions` positions and `kernel` kernel elements span. */
+static inline int64_t packedTileExtent(const PackedTile *packed, int d, int64_t positions, int64_t kernel)
+{
+  return (positions - 1) * packed->stride[d] + (kernel - 1) * packed->dilation[d] + 1;
+}
+
 /* The layout of a packed tile for tiles of positions and of kernel elements of these sizes. */
 static inline PackedTile packedTileLayout(const CorrelationAxis *axis, const int64_t *positions,
                                           const int64_t *kernel)
@@ -73,11 +82,16 @@ static inline PackedTile packedTileLayout(const CorrelationAxis *axis, const int
   const CorrelationAxis *last = axis + 3;
   PackedTile packed = {.residues = MIN(last->stride / gcd(last->stride, last->dilation), kernel[3])};
   packed.pitch[3] = positions[3] + (kernel[3] - 1) * last->dilation / last->stride;
-  packed.pitch[2] = saturatingProduct(packed.pitch[3], packed.residues);
-  packed.pitch[1] = saturatingProduct(packed.pitch[2], axisExtent(axis + 2, positions[2], kernel[2]));
-  packed.pitch[0] = saturatingProduct(packed.pitch[1], axisExtent(axis + 1, positions[1], kernel[1]));
+  int64_t reals = saturatingProduct(packed.pitch[3], packed.residues);
+  for (int d = 2; d >= 0; d--) {
+    const CorrelationAxis *a = axis + d;
+    const int64_t window = axisExtent(a, 1, kernel[d]), span = axisExtent(a, positions[d], 1);
+    packed.stride[d] = positions[d] > 1 ? MIN(a->stride, window) : a->stride;
+    packed.dilation[d] = kernel[d] > 1 ? MIN(a->dilation, span) : a->dilation;
+    packed.pitch[d] = reals;
+    reals = saturatingProduct(reals, packedTileExtent(&packed, d, positions[d], kernel[d]));
+  }
   /* An odd number of cache lines, so that the channels of one pixel map to different cache sets. */
-  const int64_t reals = saturatingProduct(packed.pitch[0], axisExtent(axis, positions[0], kernel[0]));
   packed.channelPitch = (ceilDivide(reals, REALS_PER_LINE) | 1) * REALS_PER_LINE;
   return packed;
 }
@@ -88,16 +102,15 @@ static inline int64_t packedTileKernelOffset(const PackedTile *packed, const Cor
 {
   int64_t offset =
       modulo(t[3], packed->residues) * packed->pitch[3] + quotient(t[3] * axis[3].dilation, axis[3].stride);
-  for (int d = 0; d < 3; d++) offset += t[d] * axis[d].dilation * packed->pitch[d];
+  for (int d = 0; d < 3; d++) offset += t[d] * packed->dilation[d] * packed->pitch[d];
   return offset;
 }
 
 /* Offset of the source element that kernel element 0 reads for position q of the tile. */
-static inline int64_t packedTilePositionOffset(const PackedTile *packed, const CorrelationAxis *axis,
-                                               const int64_t *q)
+static inline int64_t packedTilePositionOffset(const PackedTile *packed, const int64_t *q)
 {
   int64_t offset = q[3];
-  for (int d = 0; d < 3; d++) offset += q[d] * axis[d].stride * packed->pitch[d];
+  for (int d = 0; d < 3; d++) offset += q[d] * packed->stride[d] * packed->pitch[d];
   return offset;
 }
 
