@@ -7,15 +7,52 @@
 #include "convolution/scatter.h"
 #include "convolution/winograd.h"
 
+static void implicitGemmOfZone(const Correlation *zone, const void *context)
+{
+  (void)context;
+  if (correlationProducts(zone) == 0) THNN_(correlationFill)(zone);
+  else THNN_(implicitGemm)(zone);
+}
+
+static void correlate(const Correlation *correlation);
+
 static void correlateZone(const Correlation *zone, const void *context)
 {
   (void)context;
-  THNN_(implicitGemm)(zone);
+  correlate(zone);
 }
 
-static void correlateByImplicitGemm(const Correlation *c)
+/* Computes the correlation by direct convolution, or from columns where these are faster. Returns false if neither
+   suits. */
+static bool correlateDirectly(const Correlation *c)
 {
-  if (!THNN_(correlateZones)(c, correlateZone, NULL)) THNN_(implicitGemm)(c);
+  Correlation joined = *c; /* with one residue class per axis, which is the axis itself */
+  ResidueClasses classes[4];
+  for (int d = 0; d < 4; d++) {
+    const CorrelationAxis *a = c->axis + d;
+    classes[d] = (ResidueClasses){1, {{a->targetSize, a->offset, a->kernel, a->dilation, 0, 0, a->weightStride}}};
+  }
+  THNN_(directJoin)(&joined, classes);
+  if (!THNN_(directSuits)(&joined)) return false;
+  if (correlationIsIrregular(c) && THNN_(columnsCorrelate)(c, THNN_(directCost)(&joined, classes))) return true;
+  return THNN_(directCorrelate)(&joined, classes);
+}
+
+/* target = bias + the sum over channels and kernel elements, by the algorithm that suits. */
+static void correlate(const Correlation *c)
+{
+  if (correlationProducts(c) == 0) return THNN_(correlationFill)(c);
+  if (THNN_(depthwiseSuits)(c)) return THNN_(depthwiseCorrelate)(c);
+  if (THNN_(correlateZones)(c, correlateZone, NULL)) return;
+  Correlation longRows = *c;
+  if (c->outChannels <= VL / 2) {
+    if (THNN_(correlationLengthenRows)(&longRows) && correlateDirectly(&longRows)) return;
+    if (correlateDirectly(c)) return;
+    c = &longRows;
+  }
+  if (THNN_(winogradCorrelate)(c)) return;
+  if (correlationIsIrregular(c) && THNN_(columnsCorrelate)(c, THNN_(implicitGemmCost)(c))) return;
+  if (!THNN_(correlateColumnZones)(c, implicitGemmOfZone, NULL)) THNN_(implicitGemm)(c);
 }
 
 void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
@@ -26,23 +63,7 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
   c.bias = bias.data;
   c.biasGroupStride = bias.group;
   c.biasOutStride = bias.stride[0];
-  if (THNN_(depthwiseSuits)(&c)) return THNN_(depthwiseCorrelate)(&c);
-  if (c.outChannels <= DIRECT_GROUP_CHANNELS) THNN_(correlationLengthenRows)(&c);
-  Correlation direct = c; /* with one residue class per axis, which is the axis itself */
-  ResidueClasses classes[4];
-  for (int d = 0; d < 4; d++) {
-    const CorrelationAxis *a = c.axis + d;
-    classes[d] = (ResidueClasses){1, {{a->targetSize, a->offset, a->kernel, a->dilation, 0, 0, a->weightStride}}};
-  }
-  THNN_(directJoin)(&direct, classes);
-  const bool irregular = correlationIsIrregular(&c);
-  if (THNN_(directSuits)(&direct)) {
-    if (irregular && THNN_(columnsCorrelate)(&c, THNN_(directCost)(&direct, classes))) return;
-    THNN_(directCorrelate)(&direct, classes);
-  } else if (!THNN_(winogradCorrelate)(&c)) {
-    if (irregular && THNN_(columnsCorrelate)(&c, THNN_(implicitGemmCost)(&c))) return;
-    correlateByImplicitGemm(&c);
-  }
+  correlate(&c);
 }
 
 /* Computes all residue classes at once by direct convolution. Returns false if another algorithm is faster. */
@@ -69,14 +90,7 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
     if (all->count == 0) return true; /* no kernel element reaches an input: gradInput is the bias */
   }
   THNN_(directJoin)(&c, classes);
-  if (!THNN_(directSuits)(&c)) return false;
-  THNN_(directCorrelate)(&c, classes);
-  return true;
-}
-
-static void correlateByProducts(const Correlation *c)
-{
-  if (!THNN_(winogradCorrelate)(c)) correlateByImplicitGemm(c);
+  return THNN_(directSuits)(&c) && THNN_(directCorrelate)(&c, classes);
 }
 
 void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
@@ -85,9 +99,9 @@ void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutpu
   if (THNN_(scatterGradInput)(g, gradOutput, weight, bias, gradInput)) return;
   if (THNN_(depthwisePlanesGradInput)(g, gradOutput, weight, bias, gradInput)) return;
   const Correlation backward = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
-  const bool depthwise = THNN_(depthwiseSuits)(&backward);
   THNN_(fillUnreached)(g, gradInput, bias);
-  if (!depthwise && directGradInput(g, backward, weight, gradInput)) return;
-  THNN_(correlateResidues)(&backward, g, weight, gradInput,
-                           depthwise ? THNN_(depthwiseCorrelate) : correlateByProducts);
+  int64_t classes = 1;
+  for (int d = 0; d < 3; d++) classes *= residueCount(g->axis + d);
+  if (classes > 1 && !THNN_(depthwiseSuits)(&backward) && directGradInput(g, backward, weight, gradInput)) return;
+  THNN_(correlateResidues)(&backward, g, weight, gradInput, correlate);
 }

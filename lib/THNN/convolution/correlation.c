@@ -1,4 +1,5 @@
 #include "convolution/correlation.h"
+#include "convolution/columns.h"
 
 Correlation THNN_(correlationForward)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
                                       ConvolutionView output)
@@ -177,51 +178,84 @@ void THNN_(correlationOfDilationResidue)(Correlation *c, int d, int64_t classNum
   a->stride = a->dilation = 1;
 }
 
-/* Kernels of more columns are not divided. */
+/* Kernels of more columns are not divided by correlateColumnZones. */
 #define MAX_ZONE_KERNEL 7
+
+/* Products that correlateZones must save per zone, for the fixed cost of a correlation. */
+#define ZONE_PRODUCTS 3e5
+
+/* The part of the products along an axis that are not with padding. */
+static double partOfSource(const CorrelationAxis *a)
+{
+  double pairs = 0; /* of a position and a kernel element */
+  for (int64_t t = 0; t < a->kernel; t++) {
+    int64_t begin, end;
+    axisPositions(a, t, &begin, &end);
+    pairs += (double)(end - begin);
+  }
+  return pairs / ((double)a->kernel * (double)a->targetSize);
+}
+
+/* Calls `correlate` with each zone of axis d. */
+static void divideAxis(const Correlation *c, int d, void (*correlate)(const Correlation *, const void *),
+                       const void *context)
+{
+  const CorrelationAxis *a = c->axis + d;
+  for (int64_t q = 0, end; q < a->targetSize; q = end) {
+    int64_t first, last, otherFirst = 0, otherLast = 0;
+    axisElements(a, q, &first, &last);
+    for (end = q + 1; end < a->targetSize; end++) {
+      axisElements(a, end, &otherFirst, &otherLast);
+      if (otherFirst != first || otherLast != last) break;
+    }
+    Correlation zone = *c;
+    CorrelationAxis *z = zone.axis + d;
+    zone.target += q * a->targetStride;
+    zone.weight += first * a->weightStride;
+    z->targetSize = end - q;
+    z->offset += q * a->stride + first * a->dilation;
+    z->kernel = last - first;
+    THNN_(correlationSimplify)(&zone);
+    correlate(&zone, context);
+  }
+}
 
 bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correlation *, const void *),
                            const void *context)
 {
+  const double products = correlationProducts(c);
+  for (int d = 1; d < 4; d++) {
+    const CorrelationAxis *a = c->axis + d;
+    const double zones = (double)MIN(2 * a->kernel + 1, a->targetSize);
+    if (a->kernel < 2 || products < ZONE_PRODUCTS * zones) continue;
+    const double part = partOfSource(a);
+    if (part > 1. / 3 || products * (1 - part) < ZONE_PRODUCTS * zones) continue;
+    divideAxis(c, d, correlate, context);
+    return true;
+  }
+  return false;
+}
+
+bool THNN_(correlateColumnZones)(const Correlation *c, void (*correlate)(const Correlation *, const void *),
+                                 const void *context)
+{
   const CorrelationAxis *a = c->axis + 3;
   if (a->kernel < 2 || a->kernel > MAX_ZONE_KERNEL || a->dilation < 3 || a->targetSize < VL) return false;
-  int64_t bounds[2 * MAX_ZONE_KERNEL + 2] = {0, a->targetSize}, products = 0;
-  int count = 2;
-  for (int64_t t = 0; t < a->kernel; t++) {
-    int64_t begin, end;
-    axisPositions(a, t, &begin, &end);
-    products += end - begin;
-    bounds[count++] = begin;
-    bounds[count++] = end;
-  }
-  if (10 * products > 9 * a->kernel * a->targetSize) return false;
-  for (int i = 1; i < count; i++) /* sort by insertion */
-    for (int j = i; j > 0 && bounds[j] < bounds[j - 1]; j--) {
-      const int64_t bound = bounds[j];
-      bounds[j] = bounds[j - 1];
-      bounds[j - 1] = bound;
-    }
-  for (int i = 1; i < count; i++) {
-    if (bounds[i] == bounds[i - 1]) continue;
-    Correlation zone = *c;
-    zone.target += bounds[i - 1] * a->targetStride;
-    zone.axis[3].offset += bounds[i - 1] * a->stride;
-    zone.axis[3].targetSize = bounds[i] - bounds[i - 1];
-    THNN_(correlationSimplify)(&zone);
-    correlate(&zone, context);
-  }
+  if (partOfSource(a) > 0.9) return false;
+  divideAxis(c, 3, correlate, context);
   return true;
 }
 
-void THNN_(correlationLengthenRows)(Correlation *c)
+bool THNN_(correlationLengthenRows)(Correlation *c)
 {
   int longest = 3;
   for (int d = 2; d > 0; d--)
     if (c->axis[d].targetSize > c->axis[longest].targetSize) longest = d;
-  if (c->axis[3].targetSize >= VL / 2 || c->axis[longest].targetSize < VL) return;
+  if (c->axis[3].targetSize >= VL / 2 || c->axis[longest].targetSize < VL) return false;
   const CorrelationAxis last = c->axis[3];
   c->axis[3] = c->axis[longest];
   c->axis[longest] = last;
+  return true;
 }
 
 static real biasOf(const Correlation *c, int64_t channel)
@@ -231,23 +265,40 @@ static real biasOf(const Correlation *c, int64_t channel)
                                    channel % c->outChannels * c->biasOutStride];
 }
 
+/* Pixels of a row that a task fills, at most. */
+#define SEGMENT_PIXELS 8192
+
 void THNN_(correlationFill)(const Correlation *c)
 {
-  const int64_t channels = c->groups * c->outChannels, n0 = c->axis[0].targetSize, n1 = c->axis[1].targetSize,
-                n2 = c->axis[2].targetSize, n3 = c->axis[3].targetSize, rows = n0 * n1 * n2;
+  const int64_t channels = c->groups * c->outChannels;
+  int64_t size[4], stride[4], sameStride[4];
+  for (int d = 0; d < 4; d++) {
+    size[d] = c->axis[d].targetSize;
+    stride[d] = sameStride[d] = c->axis[d].targetStride;
+  }
+  THNN_(mergeAxes)(size, stride, sameStride);
+  const int64_t segments = ceilDivide(size[3], SEGMENT_PIXELS), pixel = stride[3],
+                tasks = size[0] * size[1] * size[2] * segments;
   const bool channelsLast = c->targetChannelStride == 1;
-  /* A task is a row: of all channels in channels-last layout, otherwise of one channel. */
-  THNN_PARALLEL_FOR(task, channelsLast ? rows : rows * channels, rows * channels * n3) {
-    const int64_t row = task % rows, channel = task / rows, pixel = c->axis[3].targetStride;
-    real *to = c->target + channel * c->targetChannelStride + row % n2 * c->axis[2].targetStride +
-               row / n2 % n1 * c->axis[1].targetStride + row / n2 / n1 * c->axis[0].targetStride;
+  /* A task is a segment of a row: of all channels in channels-last layout, otherwise of one channel. */
+  THNN_PARALLEL_FOR(task, channelsLast ? tasks : tasks * channels,
+                    channels * size[0] * size[1] * size[2] * size[3]) {
+    const int64_t segment = task % segments, channel = task / tasks;
+    int64_t row = task % tasks / segments;
+    real *to = c->target + channel * c->targetChannelStride;
+    for (int d = 2; d >= 0; row /= size[d], d--) to += row % size[d] * stride[d];
+    const int64_t end = (segment + 1) * size[3] / segments;
+    int64_t x = segment * size[3] / segments;
     if (!channelsLast) {
       const real value = biasOf(c, channel);
-      for (int64_t x = 0; x < n3; x++) to[x * pixel] = value;
-    } else if (c->bias == NULL) {
-      for (int64_t x = 0; x < n3; x++) memset(to + x * pixel, 0, sizeof(real) * (size_t)channels);
+      if (pixel == 1)
+        for (; x < end; x++) to[x] = value;
+      else
+        for (; x < end; x++) to[x * pixel] = value;
+    } else if (c->bias == NULL && pixel == channels) {
+      memset(to + x * pixel, 0, sizeof(real) * (size_t)((end - x) * channels));
     } else {
-      for (int64_t x = 0; x < n3; x++)
+      for (; x < end; x++)
         for (int64_t i = 0; i < channels; i++) to[x * pixel + i] = biasOf(c, i);
     }
   }

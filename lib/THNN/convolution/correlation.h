@@ -49,6 +49,14 @@ static inline void axisPositions(const CorrelationAxis *a, int64_t t, int64_t *b
   *end = MAX(MIN(floorDivide(a->sourceSize - 1 - at, a->stride) + 1, a->targetSize), *begin);
 }
 
+/* The kernel elements first .. end - 1 through which position q reads the source, not padding. */
+static inline void axisElements(const CorrelationAxis *a, int64_t q, int64_t *first, int64_t *end)
+{
+  const int64_t x = a->offset + q * a->stride;
+  *first = x < 0 ? MIN(ceilDivide(-x, a->dilation), a->kernel) : 0;
+  *end = x < a->sourceSize ? MAX(MIN((a->sourceSize - 1 - x) / a->dilation + 1, a->kernel), *first) : *first;
+}
+
 /* True if position q of the target reads source coordinate q only. */
 static inline bool axisIsIdentity(const CorrelationAxis *a)
 {
@@ -97,8 +105,8 @@ Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionVi
 void THNN_(correlationSimplify)(Correlation *correlation);
 
 /* If rows are shorter than half a vector and the longest of the three last axes has at least one vector, makes it the
-   last. */
-void THNN_(correlationLengthenRows)(Correlation *correlation);
+   last and returns true. */
+bool THNN_(correlationLengthenRows)(Correlation *correlation);
 
 /* The number of classes of target positions that read one residue class of the source coordinates modulo the dilation,
    for an axis whose dilation is a multiple of its stride. */
@@ -111,10 +119,17 @@ static inline int64_t dilationResidues(const CorrelationAxis *axis)
    dilation 1. */
 void THNN_(correlationOfDilationResidue)(Correlation *correlation, int d, int64_t classNumber);
 
-/* Calls `correlate` with each zone of the target, adjacent columns of which all read the same kernel columns rather than
-   padding, so that no kernel column reads padding only. Returns false if this saves too few products. */
+/* A zone is a range of positions of an axis that all read the same kernel elements rather than padding; divided into
+   zones, no kernel element of the axis reads only padding. The two functions call `correlate` with each zone, which may
+   have no kernel element, or return false if this saves too few products.
+
+   correlateZones divides the first axis with more than two thirds of the products on padding, whatever the algorithm. */
 bool THNN_(correlateZones)(const Correlation *correlation, void (*correlate)(const Correlation *, const void *),
                            const void *context);
+
+/* Divides columns for the implicit GEMM, which leaves out kernel elements of the outermost axis only. */
+bool THNN_(correlateColumnZones)(const Correlation *correlation,
+                                 void (*correlate)(const Correlation *, const void *), const void *context);
 
 /* Sets every element of the target to its channel's bias, or to 0. */
 void THNN_(correlationFill)(const Correlation *correlation);

@@ -15,6 +15,7 @@
    follows is prefetched: a page may hold only a few positions, and hardware prefetchers stop at its end. */
 
 #define MAX_OUTPUTS 4                     /* output channels of a group */
+#define MAX_MULTIPLIER (3 * VL / 4)       /* output channels of a group with one input channel */
 #define TERMS 128                         /* of a sum: channels of a group times kernel elements */
 #define WEIGHT_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
 #define ACCUMULATORS 10                   /* kernel elements of gradWeight at a time */
@@ -52,7 +53,8 @@ typedef struct ElementTable {
 
 bool THNN_(depthwiseFillsVectors)(const Correlation *c)
 {
-  if (c->groups == 1 || c->outChannels > MAX_OUTPUTS || c->inChannels > VL || c->inChannels < 1) return false;
+  if (c->groups == 1 || c->inChannels > VL || c->inChannels < 1) return false;
+  if (c->outChannels > (c->inChannels == 1 ? MAX_MULTIPLIER : MAX_OUTPUTS)) return false;
   /* At least a quarter of the lanes are in use. */
   if (4 * (VL / MAX(c->inChannels, c->outChannels)) * c->outChannels < VL) return false;
   double terms = (double)c->inChannels;
@@ -92,11 +94,9 @@ static void makeElementTable(const DepthwisePlan *p, int64_t width, int64_t coun
   }
   const CorrelationAxis *a = c->axis + 3;
   w->segments = 0;
-  for (int64_t q = 0, x = a->offset; q < a->targetSize; q++, x += a->stride) {
-    /* Kernel element t reads x + t * dilation. */
-    const int64_t low = x < 0 ? MIN(ceilDivide(-x, a->dilation), a->kernel) : 0;
-    const int64_t high =
-        x < a->sourceSize ? MAX(MIN((a->sourceSize - 1 - x) / a->dilation + 1, a->kernel), low) : low;
+  for (int64_t q = 0; q < a->targetSize; q++) {
+    int64_t low, high;
+    axisElements(a, q, &low, &high);
     Segment *s = w->segment + MAX(w->segments - 1, 0);
     if (w->segments == 0 || s->low != low || s->high != high) s = w->segment + w->segments++;
     *s = (Segment){q + 1, low, high};

@@ -65,23 +65,26 @@ static void multiplyPointwise(const Correlation *c, bool accumulate, real scale)
 static int64_t workOf(const Correlation *c) { return (int64_t)ceil(MIN(correlationProducts(c) / 16, 1e15)); }
 
 /* gradWeight += *scale * the gradient of the weight, by the implicit GEMM. */
-static void addGradWeight(const Correlation *c, const void *scale)
+static void implicitGemmGradWeight(const Correlation *c, const void *scale)
 {
   GradWeightPlan p = {.c = *c};
   const int64_t work = workOf(c);
+  if (work == 0) return;
   THNN_(gradWeightPlan)(&p, thnn_threads(1 << 20, work));
   const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
   THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, *(const real *)scale);
 }
 
-void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                                  ConvolutionView gradWeight, real scale)
+/* gradWeight += *scale * the gradient of the weight, by the algorithm that suits. */
+static void correlateGradWeight(const Correlation *correlation, const void *scaleAddress)
 {
-  GradWeightPlan p = {.c = THNN_(correlationForward)(g, input, gradWeight, gradOutput)};
+  GradWeightPlan p = {.c = *correlation};
+  const real scale = *(const real *)scaleAddress;
   const int64_t work = workOf(&p.c);
-  if (work == 0 || THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale)) return;
+  if (work == 0) return;
   if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, scale);
-  if (p.c.groups > 1 && p.c.outChannels <= DIRECT_GROUP_CHANNELS) THNN_(correlationLengthenRows)(&p.c);
+  if (THNN_(correlateZones)(&p.c, correlateGradWeight, scaleAddress)) return;
+  THNN_(correlationLengthenRows)(&p.c);
   const bool irregular = correlationIsIrregular(&p.c);
   if (THNN_(directSuitsGradWeight)(&p.c)) {
     if (irregular && THNN_(columnsGradWeight)(&p.c, scale, THNN_(directGradWeightCost)(&p.c))) return;
@@ -97,7 +100,16 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   THNN_(gradWeightPlan)(&p, 1); /* the choice of the algorithm must not depend on threads */
   if (THNN_(gradWeightUnfoldedSuits)(&p)) return THNN_(gradWeightUnfolded)(&p, threads, work, scale);
   if (irregular && THNN_(columnsGradWeight)(&p.c, scale, THNN_(gradWeightCost)(&p))) return;
-  if (!THNN_(correlateZones)(&p.c, addGradWeight, &scale)) addGradWeight(&p.c, &scale);
+  if (!THNN_(correlateColumnZones)(&p.c, implicitGemmGradWeight, scaleAddress))
+    implicitGemmGradWeight(&p.c, scaleAddress);
+}
+
+void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
+                                  ConvolutionView gradWeight, real scale)
+{
+  const Correlation c = THNN_(correlationForward)(g, input, gradWeight, gradOutput);
+  if (workOf(&c) == 0 || THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale)) return;
+  correlateGradWeight(&c, &scale);
 }
 
 void THNN_(convolutionNewGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
