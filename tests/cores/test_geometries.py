@@ -49,7 +49,8 @@ BANDS = {
     "row": Geometry(2, 40, 40, (301,), (5,), (3,), (2,), (1,), groups=40),
     "bands of vectors": Geometry(1, 320, 320, (64, 64), (3, 3), (2, 2), (1, 1), (1, 1), groups=320),
 }
-# Dilated kernels whose columns read padding in part of the image, which is divided into zones.
+# Dilated kernels that read padding in part of the image, which is divided into zones: of columns, and of the first axis
+# with most products on padding.
 ZONES = {
     "zones": Geometry(2, 24, 40, (33, 35), (3, 3), (1, 1), (16, 17), (16, 16)),
     "zones, channels-last": Geometry(
@@ -62,8 +63,46 @@ ZONES = {
     ),
     "a zone of padding": Geometry(1, 20, 33, (20, 2), (2, 2), (1, 1), (1, 30), (1, 40)),
     "zones of a volume": Geometry(1, 20, 33, (5, 9, 30), (2, 3, 3), (1, 1, 1), (1, 4, 14), (1, 4, 14)),
+    "zones of depth": Geometry(
+        1, 20, 33, (4, 9, 20), (3, 2, 2), (1, 1, 1), (0, 0, 0), (9, 1, 1), transposed=True
+    ),
+    "zones of depth and height": Geometry(
+        1, 24, 40, (3, 4, 40), (4, 4, 3), (1, 2, 1), (15, 21, 1), (5, 7, 1)
+    ),
+    "zones of rows, depthwise": Geometry(
+        2, 40, 40, (3, 60), (7, 3), (1, 1), (57, 1), (19, 1), groups=40, transposed=True
+    ),
+    "zones of short rows": Geometry(1, 24, 3, (90, 3), (5, 2), (1, 1), (160, 0), (80, 1), channels_last=True),
+    "zones of a stride in depth": Geometry(
+        2, 20, 33, (5, 20, 9), (4, 3, 3), (3, 1, 1), (24, 1, 1), (8, 1, 1)
+    ),
 }
-SMALL |= BANDS | ZONES
+# Packed tiles without the rows that no kernel element reads, between windows or between the elements of a window.
+GAPS = {
+    "far windows": Geometry(2, 20, 33, (50, 30), (3, 3), (7, 1), (1, 1), (1, 1)),
+    "far windows, direct": Geometry(2, 20, 3, (50, 30), (3, 3), (7, 1), (2, 1), (1, 1), channels_last=True),
+    "far elements": Geometry(2, 20, 33, (50, 30), (3, 2), (1, 1), (20, 0), (20, 1), channels_last=True),
+    "far elements, direct": Geometry(2, 20, 3, (50, 30), (3, 2), (2, 1), (4, 0), (20, 1)),
+    "far elements, depthwise": Geometry(2, 20, 20, (50, 30), (3, 2), (1, 1), (20, 0), (20, 1), groups=20),
+    "far elements in depth": Geometry(1, 20, 33, (29, 6, 12), (2, 3, 3), (2, 1, 1), (0, 1, 1), (13, 1, 1)),
+    "far windows in depth": Geometry(1, 20, 33, (29, 30, 12), (2, 2, 3), (9, 7, 1), (0, 1, 1), (2, 1, 1)),
+}
+# Direct convolution: short rows that a longer axis replaces, tiles in L2, more than 128 kernel elements, the batch as the
+# longest axis. Groups of one input and several output channels.
+DIRECT = {
+    "rows of one pixel": Geometry(1, 20, 3, (60, 1), (3, 1), (2, 1), (1, 0), (1, 1)),
+    "rows of one pixel, gradInput": Geometry(
+        2, 30, 30, (3, 200, 1), (4, 1, 1), (1, 2, 3), (2, 0, 0), (2, 1, 2), groups=30
+    ),
+    "tiles in L2": Geometry(2, 6, 6, (51, 120), (36, 3), (1, 2), (0, 0), (1, 8), groups=6),
+    "many elements": Geometry(1, 5, 5, (40, 20), (25, 14), (2, 1), (9, 5), (1, 1), groups=5),
+    "longest axis is the batch": Geometry(41, 3, 3, (40, 12), (30, 5), (9, 1), (20, 0), (1, 2), groups=3),
+    "multiplier": Geometry(
+        2, 13, 156, (15, 20), (2, 3), (3, 1), (9, 1), (9, 1), groups=13, channels_last=True
+    ),
+    "multiplier, planes": Geometry(2, 20, 100, (19, 17), (3, 3), (2, 2), (1, 1), (1, 1), groups=20),
+}
+SMALL |= BANDS | ZONES | GAPS | DIRECT
 GEOMETRIES = list(SMALL.values()) + _small_random(300)
 
 
@@ -78,7 +117,7 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
             assert error <= tolerance * max(right.abs().max().item(), 1), (product, dtype)
 
 
-@pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES])
+@pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES, *GAPS, *DIRECT])
 def test_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
     geometry = small(NAMED[name], 256, 64) if name in NAMED else SMALL[name]
     calls = thnn_calls(geometry, geometry.tensors())

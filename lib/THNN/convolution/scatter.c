@@ -193,14 +193,20 @@ static void scatter(const Scatter *p)
     s.count = low[2] + (segment + 1) * pixels / segments - s.begin;
     s.partial = thnn_scratch(2 * SEGMENT_REALS * sizeof(real));
     s.total = s.partial + SEGMENT_REALS;
-    memset(s.partial, 0, sizeof(real) * (size_t)s.count);
-    memset(s.total, 0, sizeof(real) * (size_t)s.count);
     const real *row = p->row + n * p->rowBatch + group * p->rowGroup + channel * p->rowChannel,
                *factor = p->factor + n * p->factorBatch + group * p->factorGroup + channel * p->factorChannel;
     Offsets at[2];
+    bool reached = false;
     for (Pairs outer = pairsOf(p->axis, x0); nextPair(&outer, at);)
-      for (Pairs inner = pairsOf(p->axis + 1, x1); nextPair(&inner, at + 1);)
+      for (Pairs inner = pairsOf(p->axis + 1, x1); nextPair(&inner, at + 1);) {
+        if (!reached) {
+          memset(s.partial, 0, sizeof(real) * (size_t)s.count);
+          memset(s.total, 0, sizeof(real) * (size_t)s.count);
+          reached = true;
+        }
         addRows(p, row + at[0].row + at[1].row, factor + at[0].factor + at[1].factor, &s);
+      }
+    if (!reached) continue;
     const int64_t pixel = p->axis[2].pixel;
     real *to = p->image + n * p->imageBatch + group * p->imageGroup + channel * p->imageChannel +
                x0 * p->axis[0].pixel + x1 * p->axis[1].pixel + s.begin * pixel;
@@ -362,24 +368,26 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
   bool empty = terms * channels * g->batch == 0;
   for (int d = 0; d < 3; d++) empty = empty || g->axis[d].output < 1 || g->axis[d].input < 1;
   if (empty || !isIrregular(g)) return false;
-  /* Rows run along the axis with the most kernel elements or positions; a distance between their pixels makes them
-     slower. */
+  /* Rows run along the axis with the most kernel elements or positions; a distance between their pixels or between
+     their own elements makes them slower. */
   int last = 2;
-  bool alongElements = false;
+  bool alongElements = false, contiguous = false;
   double longest = 0;
   for (int d = 2; d >= 0; d--) {
     const WindowAxis *a = g->axis + d;
     for (int along = 0; along < 2; along++) {
-      const double length =
-          (double)(along ? a->kernel : a->output) / ((along ? a->dilation : a->stride) == 1 ? 1 : 8);
+      const bool adjacent =
+          (along ? a->dilation : a->stride) == 1 &&
+          (terms > FEW_CHANNELS || (along ? weight : gradOutput).stride[d + 2] == 1); /* columns are contiguous */
+      const double length = (double)(along ? a->kernel : a->output) / (adjacent ? 1 : 8);
       if (length <= longest) continue;
       longest = length;
       last = d;
       alongElements = along;
+      contiguous = adjacent;
     }
   }
   const WindowAxis *run = g->axis + last;
-  const bool contiguous = (alongElements ? run->dilation : run->stride) == 1;
   const double cost =
       scatterCost(g, terms, channels, alongElements ? run->kernel : run->output, run->input, contiguous);
   if (2 * cost > gatherCost(g, gradOutput, weight, bias, gradInput)) return false;
