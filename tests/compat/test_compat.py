@@ -10,7 +10,6 @@ import io
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +39,6 @@ def snapshot() -> dict[str, Any]:
         entries[f"names of {package_name}"] = set(vars(importlib.import_module(package_name)))
     entries["methods of Function"] = dict(vars(torch.autograd.Function))
     return entries
-
-
-@pytest.fixture
-def compat() -> Iterator[None]:
-    with thnn.compat:
-        yield
 
 
 def test_import_changes_nothing() -> None:

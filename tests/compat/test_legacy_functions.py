@@ -6,7 +6,6 @@ import gc
 import threading
 import warnings
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,11 +17,7 @@ from torch.utils.checkpoint import checkpoint
 
 import thnn
 
-
-@pytest.fixture(autouse=True)
-def _compat() -> Iterator[None]:
-    with thnn.compat:
-        yield
+pytestmark = pytest.mark.usefixtures("compat")
 
 
 def leaf(*size: int) -> Tensor:

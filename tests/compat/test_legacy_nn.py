@@ -6,7 +6,7 @@ Tables and criteria are in test_legacy_nn_criteria.py.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,6 +18,8 @@ import thnn
 
 with thnn.compat:
     from clients import legacy_nn as nn
+
+pytestmark = pytest.mark.usefixtures("compat")
 
 TABLE = nn.full_table(3, 4)[[0, 3, 4, 5, 7, 10, 11]]
 
@@ -234,12 +236,6 @@ def dense(weight: Tensor, planes: tuple[int, int], columns: tuple[int, int]) -> 
     full = weight.new_zeros(*planes, *weight.shape[1:])
     first, second = (TABLE[:, c].long() for c in columns)
     return full.index_put((first, second), weight)
-
-
-@pytest.fixture(autouse=True)
-def _compat() -> Iterator[None]:
-    with thnn.compat:
-        yield
 
 
 def make(name: str) -> Any:

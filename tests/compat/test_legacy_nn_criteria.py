@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,11 +15,7 @@ import thnn
 with thnn.compat:
     from clients import legacy_nn as nn
 
-
-@pytest.fixture(autouse=True)
-def _compat() -> Iterator[None]:
-    with thnn.compat:
-        yield
+pytestmark = pytest.mark.usefixtures("compat")
 
 
 @pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")

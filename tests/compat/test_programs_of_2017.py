@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,8 @@ from torch import Tensor
 
 import thnn
 
+pytestmark = pytest.mark.usefixtures("compat")
 CLIENTS = Path(__file__).resolve().parent / "clients"
-
-
-@pytest.fixture(autouse=True)
-def _compat() -> Iterator[None]:
-    with thnn.compat:
-        yield
 
 
 def client(name: str) -> Any:
