@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import os
 import re
 import subprocess
@@ -11,14 +10,10 @@ from pathlib import Path
 
 import pytest
 from built_tree import BuiltTree
+from pages import blocks, commands, same
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "add-a-function.md").read_text()
-
-
-def blocks() -> list[tuple[str, str, str]]:
-    """The code blocks of the page: the line before, the language, the text."""
-    return re.findall(r"([^\n]*)\n\n```(\w+)\n(.*?)```\n", PAGE, re.DOTALL)
 
 
 def run(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -37,7 +32,7 @@ def tree(built_tree: BuiltTree) -> Path:
     tree = built_tree.root
     built = run(tree, "python", "-m", "thnn", "regenerate")
     assert built.returncode == 0, built.stdout
-    for before, _, text in blocks():
+    for before, _, text in blocks(PAGE):
         if path := re.fullmatch(r"Append to `(.+)`:", before):
             with (tree / path[1]).open("a") as file:
                 file.write(text)
@@ -47,22 +42,11 @@ def tree(built_tree: BuiltTree) -> Path:
     return tree
 
 
-def same(expected: str, got: str) -> bool:
-    """True if a command printed the text of the page, in which `...` stands for omitted text."""
-    lines = expected.splitlines(keepends=True)
-    if "..." in expected:
-        # The page also omits whole lines.
-        lines = [part for line in lines for part in ("...", line)]
-    return doctest.OutputChecker().check_output(
-        "".join(lines), got, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    )
-
-
 def test_the_page(tree: Path) -> None:
     ran = []
-    for before, language, text in blocks():
+    for before, language, text in blocks(PAGE):
         if language == "console":
-            for command, expected in re.findall(r"^\$ (.+)\n((?:[^$].*\n)*)", text, re.MULTILINE):
+            for command, expected in commands(text):
                 result = run(tree, *command.split())
                 assert result.returncode == 0, result.stdout
                 assert same(expected, result.stdout), result.stdout
@@ -85,8 +69,8 @@ def test_the_kernel_is_formatted() -> None:
     program = Path(sys.executable).parent / "clang-format"
     if not program.exists():
         pytest.skip("needs clang-format")
-    kernels = [("c", text) for _, language, text in blocks() if language == "c" and "#include" in text]
-    kernels += [("cu", text) for _, language, text in blocks() if language == "cuda"]
+    kernels = [("c", text) for _, language, text in blocks(PAGE) if language == "c" and "#include" in text]
+    kernels += [("cu", text) for _, language, text in blocks(PAGE) if language == "cuda"]
     assert len(kernels) == 2
     for suffix, kernel in kernels:
         path = ROOT / "generic" / "normalization" / f"ScaleShift.{suffix}"

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pages import blocks, commands, same
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "own-functions.md").read_text()
 
@@ -17,6 +19,7 @@ def run(folder: Path, *command: str) -> str:
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "THNN_CACHE": str(folder / "cache"),
     }
     done = subprocess.run(
@@ -26,36 +29,23 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout
 
 
-def same(expected: str, got: str) -> bool:
-    """True if a command printed the text of the page; if that has `...`, other text and lines may be in between."""
-    if "..." not in expected:
-        return got == expected
-    pieces = [piece for line in expected.splitlines() for piece in line.split("...")]
-    return (
-        re.search(".*".join(r"\s+".join(map(re.escape, piece.split())) for piece in pieces), got, re.DOTALL)
-        is not None
-    )
-
-
 def test_the_page(tmp_path: Path) -> None:
-    blocks = re.findall(r"([^\n]*)\n\n```(\w+)\n(.*?)```\n", PAGE, re.DOTALL)
-    assert len(blocks) == PAGE.count("```") // 2
-    program, commands = "", 0
-    for before, language, text in blocks:
+    program, ran = "", 0
+    for before, language, text in blocks(PAGE):
         if path := re.fullmatch(r".*Write `(.+)`:", before):
             (tmp_path / path[1]).write_text(text)
         elif language == "python":
             program += text
         else:
             assert language == "console"
-            for command, expected in re.findall(r"^\$ (.+)\n((?:[^$].*\n)*)", text, re.MULTILINE):
+            for command, expected in commands(text):
                 got = run(tmp_path, *command.split())
                 assert same(expected, got), got
-                commands += 1
+                ran += 1
     shown = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
     assert len(shown) == program.count("print(") == 4
     assert run(tmp_path, "python", "-c", program).splitlines() == shown
-    assert commands == 7
+    assert ran == 7
     assert list(tmp_path.glob("swish-*-cp310-abi3-linux_*.whl"))
 
 
