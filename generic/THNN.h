@@ -5,9 +5,9 @@
    regenerate.
 
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
-     - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
-       one sample, and so is the result. Scalars of the width precede those of the height, except in Im2Col, Col2Im,
-       SpatialUpSamplingBilinear, VolumetricUpSamplingTrilinear and Interpolation.
+     - N batch, C channels, H, W rows and columns, T slices of a volume or frames of a sequence. A tensor with one
+       dimension less than the batched form is one sample, and so is the result. Scalars of the width precede those of
+       the height, except in Im2Col, Col2Im, SpatialUpSamplingBilinear, VolumetricUpSamplingTrilinear and Interpolation.
      - output and gradInput may have any shape before the call: they are resized and wholly overwritten. A tensor that
        already has the right size keeps its storage and strides.
      - gradWeight and gradBias must have the shapes of weight and bias, and accumulate: gradWeight += scale * gradient.
@@ -506,10 +506,10 @@ TH_API void THNN_(VolumetricConvolution_updateOutput)(
     THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // zeros added before and after
+    int pT,                // zeros added in front and behind
     int pW,                // zeros added left and right
     int pH);               // zeros added above and below
 
@@ -521,10 +521,10 @@ TH_API void THNN_(VolumetricConvolution_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // filters (O, I, kT, kH, kW)
     THTensor *finput,      // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // zeros added before and after
+    int pT,                // zeros added in front and behind
     int pW,                // zeros added left and right
     int pH);               // zeros added above and below
 
@@ -540,10 +540,10 @@ TH_API void THNN_(VolumetricConvolution_accGradParameters)(
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // zeros added before and after
+    int pT,                // zeros added in front and behind
     int pW,                // zeros added left and right
     int pH,                // zeros added above and below
     accreal scale);        // factor of the gradients added
@@ -566,13 +566,13 @@ TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
     THTensor *weight,  // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
     THTensor *bias,    // [OPTIONAL] one value per output channel (O)
     THTensor *finput,  // [BUFFER] unused
-    int kT,            // kernel depth (time)
+    int kT,            // kernel depth
     int kW,            // kernel width
     int kH,            // kernel height
-    int dT,            // stride along the time
+    int dT,            // stride along the depth
     int dW,            // stride along the width
     int dH,            // stride along the height
-    int pT,            // zeros added before and after
+    int pT,            // zeros added in front and behind
     int pW,            // zeros added left and right
     int pH);           // zeros added above and below
 
@@ -585,13 +585,13 @@ TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
     THTensor *weight,      // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int kT,                // kernel depth (time)
+    int kT,                // kernel depth
     int kW,                // kernel width
     int kH,                // kernel height
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // zeros added before and after
+    int pT,                // zeros added in front and behind
     int pW,                // zeros added left and right
     int pH);               // zeros added above and below
 
@@ -606,13 +606,13 @@ TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
-    int kT,                // kernel depth (time)
+    int kT,                // kernel depth
     int kW,                // kernel width
     int kH,                // kernel height
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // zeros added before and after
+    int pT,                // zeros added in front and behind
     int pW,                // zeros added left and right
     int pH,                // zeros added above and below
     accreal scale);        // factor of the gradients added
@@ -635,16 +635,16 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
-    int kT,             // kernel depth (time)
+    int kT,             // kernel depth
     int kW,             // kernel width
     int kH,             // kernel height
-    int dT,             // stride along the time
+    int dT,             // stride along the depth
     int dW,             // stride along the width
     int dH,             // stride along the height
-    int padT,           // zeros added before and after
+    int padT,           // zeros added in front and behind
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationT,      // distance between kernel elements along the time
+    int dilationT,      // distance between kernel elements along the depth
     int dilationW,      // distance between kernel elements along the width
     int dilationH);     // distance between kernel elements along the height
 
@@ -656,16 +656,16 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
     THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,       // filters (O, I, kT, kH, kW)
     THTensor *gradColumns,  // [BUFFER] unused
-    int kT,                 // kernel depth (time)
+    int kT,                 // kernel depth
     int kW,                 // kernel width
     int kH,                 // kernel height
-    int dT,                 // stride along the time
+    int dT,                 // stride along the depth
     int dW,                 // stride along the width
     int dH,                 // stride along the height
-    int padT,               // zeros added before and after
+    int padT,               // zeros added in front and behind
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationT,          // distance between kernel elements along the time
+    int dilationT,          // distance between kernel elements along the depth
     int dilationW,          // distance between kernel elements along the width
     int dilationH);         // distance between kernel elements along the height
 
@@ -681,16 +681,16 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *columns,     // [BUFFER] unused
     THTensor *ones,        // [BUFFER] unused
-    int kT,                // kernel depth (time)
+    int kT,                // kernel depth
     int kW,                // kernel width
     int kH,                // kernel height
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int padT,              // zeros added before and after
+    int padT,              // zeros added in front and behind
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationT,         // distance between kernel elements along the time
+    int dilationT,         // distance between kernel elements along the depth
     int dilationW,         // distance between kernel elements along the width
     int dilationH,         // distance between kernel elements along the height
     accreal scale);        // factor of the gradients added
@@ -714,13 +714,13 @@ TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
     THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // output frames cropped before and after
+    int pT,                // output slices cropped in front and behind
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int aT,                // frames added to the output at its end
+    int aT,                // slices added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
@@ -733,13 +733,13 @@ TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
     THTensor *weight,      // filters (I, O, kT, kH, kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // output frames cropped before and after
+    int pT,                // output slices cropped in front and behind
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int aT,                // frames added to the output at its end
+    int aT,                // slices added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
@@ -754,13 +754,13 @@ TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // output frames cropped before and after
+    int pT,                // output slices cropped in front and behind
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int aT,                // frames added to the output at its end
+    int aT,                // slices added to the output at its end
     int aW,                // columns added to the output at the right
     int aH,                // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
@@ -785,16 +785,16 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // output frames cropped before and after
+    int pT,                // output slices cropped in front and behind
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance between kernel elements along the time
+    int dilationT,         // distance between kernel elements along the depth
     int dilationW,         // distance between kernel elements along the width
     int dilationH,         // distance between kernel elements along the height
-    int aT,                // frames added to the output at its end
+    int aT,                // slices added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
@@ -807,16 +807,16 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
     THTensor *weight,      // filters (I, O, kT, kH, kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // output frames cropped before and after
+    int pT,                // output slices cropped in front and behind
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance between kernel elements along the time
+    int dilationT,         // distance between kernel elements along the depth
     int dilationW,         // distance between kernel elements along the width
     int dilationH,         // distance between kernel elements along the height
-    int aT,                // frames added to the output at its end
+    int aT,                // slices added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
@@ -831,16 +831,16 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
-    int dT,                // stride along the time
+    int dT,                // stride along the depth
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // output frames cropped before and after
+    int pT,                // output slices cropped in front and behind
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance between kernel elements along the time
+    int dilationT,         // distance between kernel elements along the depth
     int dilationW,         // distance between kernel elements along the width
     int dilationH,         // distance between kernel elements along the height
-    int aT,                // frames added to the output at its end
+    int aT,                // slices added to the output at its end
     int aW,                // columns added to the output at the right
     int aH,                // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
@@ -1494,8 +1494,8 @@ TH_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
     int dH,                  // stride along the height
     int padW,                // padding left and right
     int padH,                // padding above and below
-    int dilationW,           // distance of kernel elements along the width
-    int dilationH,           // distance of kernel elements along the height
+    int dilationW,           // distance between kernel elements along the width
+    int dilationH,           // distance between kernel elements along the height
     bool ceil_mode);         // [DEFAULT false] round output sizes up
 
 /* Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
@@ -1512,8 +1512,8 @@ TH_API void THNN_(SpatialDilatedMaxPooling_updateGradInput)(
     int dH,                  // stride along the height
     int padW,                // padding left and right
     int padH,                // padding above and below
-    int dilationW,           // distance of kernel elements along the width
-    int dilationH,           // distance of kernel elements along the height
+    int dilationW,           // distance between kernel elements along the width
+    int dilationH,           // distance between kernel elements along the height
     bool ceil_mode);         // as in the forward
 
 /* TemporalMaxPooling: the largest value of each feature in each window of frames.
@@ -1613,9 +1613,9 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateOutput)(
     int pT,                  // padding in front and behind
     int pW,                  // padding left and right
     int pH,                  // padding above and below
-    int dilationT,           // distance of kernel elements along the depth
-    int dilationW,           // distance of kernel elements along the width
-    int dilationH,           // distance of kernel elements along the height
+    int dilationT,           // distance between kernel elements along the depth
+    int dilationW,           // distance between kernel elements along the width
+    int dilationH,           // distance between kernel elements along the height
     bool ceilMode);          // [DEFAULT false] round output sizes up
 
 /* Gradient of VolumetricDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
@@ -1635,9 +1635,9 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
     int pT,                  // padding in front and behind
     int pW,                  // padding left and right
     int pH,                  // padding above and below
-    int dilationT,           // distance of kernel elements along the depth
-    int dilationW,           // distance of kernel elements along the width
-    int dilationH,           // distance of kernel elements along the height
+    int dilationT,           // distance between kernel elements along the depth
+    int dilationW,           // distance between kernel elements along the width
+    int dilationH,           // distance between kernel elements along the height
     bool ceilMode);          // as in the forward
 
 /* SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded
@@ -1820,7 +1820,7 @@ TH_API void THNN_(SpatialFractionalMaxPooling_updateGradInput)(
     int poolSizeH,            // height of a region
     THIndexTensor *indices);  // [SAVED] as the forward left them
 
-/* VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with time last.
+/* VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with the depth T last.
 
    Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
    (N, C, 3), without N also (C, 3).
@@ -1839,7 +1839,7 @@ TH_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
     int poolSizeW,             // width of a region
     int poolSizeH,             // height of a region
     THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its volume
-    THTensor *randomSamples);  // three numbers in [0, 1] for each volume: for time, width and height
+    THTensor *randomSamples);  // three numbers in [0, 1] for each volume: for depth, width and height
 
 /* Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
    Errors: also IndexError for an index outside its volume. */

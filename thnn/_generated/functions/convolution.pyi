@@ -310,10 +310,10 @@ class VolumetricConvolutionFunction(FunctionBase):
         input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (real): filters (O, I, kT, kH, kW)
         bias: Tensor (real) or None: one value per output channel (O)
-        dT: int: stride along the time
+        dT: int: stride along the depth
         dW: int: stride along the width
         dH: int: stride along the height
-        pT: int: zeros added before and after
+        pT: int: zeros added in front and behind
         pW: int: zeros added left and right
         pH: int: zeros added above and below
 
@@ -351,13 +351,13 @@ class VolumetricConvolutionMMFunction(FunctionBase):
         input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (real): filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
         bias: Tensor (real) or None: one value per output channel (O)
-        kT: int: kernel depth (time)
+        kT: int: kernel depth
         kW: int: kernel width
         kH: int: kernel height
-        dT: int: stride along the time
+        dT: int: stride along the depth
         dW: int: stride along the width
         dH: int: stride along the height
-        pT: int: zeros added before and after
+        pT: int: zeros added in front and behind
         pW: int: zeros added left and right
         pH: int: zeros added above and below
 
@@ -394,16 +394,16 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
         input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (real): filters (O, I, kT, kH, kW)
         bias: Tensor (real) or None: one value per output channel (O)
-        kT: int: kernel depth (time)
+        kT: int: kernel depth
         kW: int: kernel width
         kH: int: kernel height
-        dT: int: stride along the time
+        dT: int: stride along the depth
         dW: int: stride along the width
         dH: int: stride along the height
-        padT: int: zeros added before and after
+        padT: int: zeros added in front and behind
         padW: int: zeros added left and right
         padH: int: zeros added above and below
-        dilationT: int: distance between kernel elements along the time
+        dilationT: int: distance between kernel elements along the depth
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height
 
@@ -441,13 +441,13 @@ class VolumetricFullConvolutionFunction(FunctionBase):
         input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (real): filters (I, O, kT, kH, kW)
         bias: Tensor (real) or None: one value per output channel (O)
-        dT: int: stride along the time
+        dT: int: stride along the depth
         dW: int: stride along the width
         dH: int: stride along the height
-        pT: int: output frames cropped before and after
+        pT: int: output slices cropped in front and behind
         pW: int: output columns cropped left and right
         pH: int: output rows cropped above and below
-        aT: int: frames added to the output at its end
+        aT: int: slices added to the output at its end
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
 
@@ -485,16 +485,16 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
         input: Tensor (real): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (real): filters (I, O, kT, kH, kW)
         bias: Tensor (real) or None: one value per output channel (O)
-        dT: int: stride along the time
+        dT: int: stride along the depth
         dW: int: stride along the width
         dH: int: stride along the height
-        pT: int: output frames cropped before and after
+        pT: int: output slices cropped in front and behind
         pW: int: output columns cropped left and right
         pH: int: output rows cropped above and below
-        dilationT: int: distance between kernel elements along the time
+        dilationT: int: distance between kernel elements along the depth
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height
-        aT: int: frames added to the output at its end
+        aT: int: slices added to the output at its end
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
 

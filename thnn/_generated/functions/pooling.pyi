@@ -138,8 +138,8 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
         dH: int: stride along the height
         padW: int: padding left and right
         padH: int: padding above and below
-        dilationW: int: distance of kernel elements along the width
-        dilationH: int: distance of kernel elements along the height
+        dilationW: int: distance between kernel elements along the width
+        dilationH: int: distance between kernel elements along the height
         ceil_mode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
 
@@ -251,9 +251,9 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
         pT: int: padding in front and behind
         pW: int: padding left and right
         pH: int: padding above and below
-        dilationT: int: distance of kernel elements along the depth
-        dilationW: int: distance of kernel elements along the width
-        dilationH: int: distance of kernel elements along the height
+        dilationT: int: distance between kernel elements along the depth
+        dilationW: int: distance between kernel elements along the width
+        dilationH: int: distance between kernel elements along the height
         ceilMode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
 
@@ -455,7 +455,7 @@ class SpatialFractionalMaxPoolingFunction(FunctionBase):
     def apply(cls, input: Tensor, randomSamples: Tensor, outputW: int, outputH: int, poolSizeW: int, poolSizeH: int, return_indices: bool = ...) -> Any: ...
 
 class VolumetricFractionalMaxPoolingFunction(FunctionBase):
-    """VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with time last.
+    """VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with the depth T last.
 
     Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
     (N, C, 3), without N also (C, 3).
@@ -476,7 +476,7 @@ class VolumetricFractionalMaxPoolingFunction(FunctionBase):
         poolSizeT: int: depth of a region
         poolSizeW: int: width of a region
         poolSizeH: int: height of a region
-        randomSamples: Tensor (real): three numbers in [0, 1] for each volume: for time, width and height
+        randomSamples: Tensor (real): three numbers in [0, 1] for each volume: for depth, width and height
         return_indices: bool, default False: return (output, indices)
 
     real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
