@@ -861,6 +861,7 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups
    does not divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or
    padding other than 0, of a dimension that weight does not have.
+   Source: torch.nn.functional.conv1d, conv2d and conv3d.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(Convolution_updateOutput)(
     THNNState *state,  // library state
@@ -928,7 +929,8 @@ TH_API void THNN_(Convolution_accGradParameters)(
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None;
    output (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and
    three dimensions and groups as in Convolution.
-   Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation.
+   Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation. Source:
+   torch.nn.functional.conv_transpose1d, conv_transpose2d and conv_transpose3d.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(FullConvolution_updateOutput)(
     THNNState *state,  // library state
@@ -2379,7 +2381,7 @@ TH_API void THNN_(LeakyReLU_updateGradInput)(
     accreal negval,        // slope where input is not positive
     bool inplace);         // write the result into gradOutput
 
-/* Sigmoid: output = 1 / (1 + exp(-input)). Any shape. */
+/* Sigmoid: output = 1 / (1 + exp(-input)). Any shape. Source: Torch7 nn.Sigmoid. */
 TH_API void THNN_(Sigmoid_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input, any shape
@@ -2393,7 +2395,7 @@ TH_API void THNN_(Sigmoid_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
     THTensor *output);     // result of the forward
 
-/* Tanh: output = tanh(input). Any shape. */
+/* Tanh: output = tanh(input). Any shape. Source: Torch7 nn.Tanh. */
 TH_API void THNN_(Tanh_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input, any shape
@@ -2710,7 +2712,7 @@ TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
 /* MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.
 
    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
-   Errors: ValueError for numbers of elements that differ. */
+   Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.MSECriterion. */
 TH_API void THNN_(MSECriterion_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input, any shape
@@ -2752,8 +2754,9 @@ TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
    with each logarithm at least -100, divided by the number of elements (not by the sum of the weights) if
    sizeAverage.
 
-   Shapes: input, target and weights with the same number of elements, matched in row-major order; output one element.
-   Errors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included. */
+   Shapes: input, target and weights with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included.
+   Source: Torch7 nn.BCECriterion; torch.nn.BCELoss for the bound of the logarithms. */
 TH_API void THNN_(BCECriterion_updateOutput)(
     THNNState *state,    // library state
     THTensor *input,     // input, any shape
@@ -2775,7 +2778,7 @@ TH_API void THNN_(BCECriterion_updateGradInput)(
 /* AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.
 
    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
-   Errors: ValueError for numbers of elements that differ. */
+   Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.AbsCriterion. */
 TH_API void THNN_(AbsCriterion_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input, any shape
@@ -2879,6 +2882,7 @@ TH_API void THNN_(SoftMarginCriterion_updateGradInput)(
    Shapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1
    each; output and total_weight one element.
    Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
+   Source: Torch7 nn.SpatialClassNLLCriterion.
    [DERIVATIVE constant] */
 TH_API void THNN_(SpatialClassNLLCriterion_updateOutput)(
     THNNState *state,        // library state
@@ -3457,7 +3461,7 @@ TH_API void THNN_(BatchNormalization_gradInput)(
      output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))
 
    Shapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN
-   stays NaN. */
+   stays NaN. Source: BatchNormalization, then torch.nn.ReLU or, with limit 6, torch.nn.ReLU6. */
 TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
     THNNState *state,        // library state
     THTensor *input,         // input (N, C, ...)

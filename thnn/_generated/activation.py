@@ -40,7 +40,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
         A('THTensor*', 'output', 'output', like='input', doc='result'),
-    ), 'Sigmoid: output = 1 / (1 + exp(-input)). Any shape.', 'activation'),
+    ), 'Sigmoid: output = 1 / (1 + exp(-input)). Any shape. Source: Torch7 nn.Sigmoid.', 'activation'),
     F('Sigmoid_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', is_optional=True, doc='unused'),
@@ -52,7 +52,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
         A('THTensor*', 'output', 'output', like='input', doc='result'),
-    ), 'Tanh: output = tanh(input). Any shape.', 'activation'),
+    ), 'Tanh: output = tanh(input). Any shape. Source: Torch7 nn.Tanh.', 'activation'),
     F('Tanh_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', is_optional=True, doc='unused'),

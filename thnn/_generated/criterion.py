@@ -30,7 +30,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'target', 'target', doc='with as many elements as input'),
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
-    ), 'MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.\n\nShapes: input and target with the same number of elements, paired in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ.', 'criterion'),
+    ), 'MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.\n\nShapes: input and target with the same number of elements, paired in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ. Source: Torch7 nn.MSECriterion.', 'criterion'),
     F('MSECriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -59,7 +59,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='factor of each element, as many as input has'),
-    ), 'BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input))\nwith each logarithm at least -100, divided by the number of elements (not by the sum of the weights) if\nsizeAverage.\n\nShapes: input, target and weights with the same number of elements, matched in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included.', 'criterion'),
+    ), 'BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input))\nwith each logarithm at least -100, divided by the number of elements (not by the sum of the weights) if\nsizeAverage.\n\nShapes: input, target and weights with the same number of elements, paired in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included.\nSource: Torch7 nn.BCECriterion; torch.nn.BCELoss for the bound of the logarithms.', 'criterion'),
     F('BCECriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -74,7 +74,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'target', 'target', doc='with as many elements as input'),
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
-    ), 'AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.\n\nShapes: input and target with the same number of elements, paired in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ.', 'criterion'),
+    ), 'AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.\n\nShapes: input and target with the same number of elements, paired in row-major order; output one element.\nErrors: ValueError for numbers of elements that differ. Source: Torch7 nn.AbsCriterion.', 'criterion'),
     F('AbsCriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -146,7 +146,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one per class (C)'),
         A('THTensor*', 'total_weight', 'saved', is_mixed=True, like='output', doc='sum of the weights of the targets, one element'),
         A('int64_t', 'ignore_index', 'scalar', default=-100, doc='targets of this value are ignored'),
-    ), 'SpatialClassNLLCriterion: ClassNLLCriterion of every pixel, the sum of -weights[t] * input[n,t,h,w] over the\ntargets t = target[n,h,w] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their\nweights, unless that is 0.\n\nShapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1\neach; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.', 'criterion', 'constant'),
+    ), 'SpatialClassNLLCriterion: ClassNLLCriterion of every pixel, the sum of -weights[t] * input[n,t,h,w] over the\ntargets t = target[n,h,w] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their\nweights, unless that is 0.\n\nShapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1\neach; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.\nSource: Torch7 nn.SpatialClassNLLCriterion.', 'criterion', 'constant'),
     F('SpatialClassNLLCriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='log-probabilities (N, C, H, W)'),

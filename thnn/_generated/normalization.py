@@ -106,7 +106,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('double', 'momentum', 'scalar', doc='factor of the batch in the running statistics'),
         A('double', 'eps', 'scalar', doc='added to the variance'),
         A('double', 'limit', 'scalar', default=float('inf'), doc='largest output; inf for none'),
-    ), 'BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with\nthe memory traffic of batch normalization alone. With limit 6 this is batch normalization and ReLU6.\n\n  output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))\n\nShapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN\nstays NaN.', 'normalization'),
+    ), 'BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with\nthe memory traffic of batch normalization alone. With limit 6 this is batch normalization and ReLU6.\n\n  output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))\n\nShapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN\nstays NaN. Source: BatchNormalization, then torch.nn.ReLU or, with limit 6, torch.nn.ReLU6.', 'normalization'),
     F('BatchNormalizationReLU_backward', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

@@ -54,7 +54,7 @@ class LeakyReLUFunction(FunctionBase):
     def apply(cls, input: Tensor, negval: float, inplace: bool = ...) -> Tensor: ...
 
 class SigmoidFunction(FunctionBase):
-    """Sigmoid: output = 1 / (1 + exp(-input)). Any shape.
+    """Sigmoid: output = 1 / (1 + exp(-input)). Any shape. Source: Torch7 nn.Sigmoid.
 
     Calls:
         SigmoidFunction()(input)
@@ -73,7 +73,7 @@ class SigmoidFunction(FunctionBase):
     def apply(cls, input: Tensor) -> Tensor: ...
 
 class TanhFunction(FunctionBase):
-    """Tanh: output = tanh(input). Any shape.
+    """Tanh: output = tanh(input). Any shape. Source: Torch7 nn.Tanh.
 
     Calls:
         TanhFunction()(input)

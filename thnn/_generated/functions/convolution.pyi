@@ -528,6 +528,7 @@ class ConvolutionFunction(FunctionBase):
     Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups
     does not divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or
     padding other than 0, of a dimension that weight does not have.
+    Source: torch.nn.functional.conv1d, conv2d and conv3d.
 
     Calls:
         ConvolutionFunction(dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups)(input, weight, bias)
@@ -572,7 +573,8 @@ class FullConvolutionFunction(FunctionBase):
     Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None;
     output (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and
     three dimensions and groups as in Convolution.
-    Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation.
+    Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation. Source:
+    torch.nn.functional.conv_transpose1d, conv_transpose2d and conv_transpose3d.
 
     Calls:
         FullConvolutionFunction(dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups)(input, weight, bias)

@@ -42,7 +42,7 @@ class MSECriterionFunction(Criterion):
     """MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.
 
     Shapes: input and target with the same number of elements, paired in row-major order; output one element.
-    Errors: ValueError for numbers of elements that differ.
+    Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.MSECriterion.
 
     Calls:
         MSECriterionFunction(sizeAverage)(input, target)
@@ -94,8 +94,9 @@ class BCECriterionFunction(Criterion):
     with each logarithm at least -100, divided by the number of elements (not by the sum of the weights) if
     sizeAverage.
 
-    Shapes: input, target and weights with the same number of elements, matched in row-major order; output one element.
+    Shapes: input, target and weights with the same number of elements, paired in row-major order; output one element.
     Errors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included.
+    Source: Torch7 nn.BCECriterion; torch.nn.BCELoss for the bound of the logarithms.
 
     Calls:
         BCECriterionFunction(sizeAverage)(input, target, weights)
@@ -121,7 +122,7 @@ class AbsCriterionFunction(Criterion):
     """AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.
 
     Shapes: input and target with the same number of elements, paired in row-major order; output one element.
-    Errors: ValueError for numbers of elements that differ.
+    Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.AbsCriterion.
 
     Calls:
         AbsCriterionFunction(sizeAverage)(input, target)
@@ -248,6 +249,7 @@ class SpatialClassNLLCriterionFunction(Criterion):
     Shapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1
     each; output and total_weight one element.
     Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
+    Source: Torch7 nn.SpatialClassNLLCriterion.
 
     Calls:
         SpatialClassNLLCriterionFunction(sizeAverage, ignore_index)(input, target, weights)

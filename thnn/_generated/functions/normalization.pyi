@@ -60,7 +60,7 @@ class BatchNormalizationReLUFunction(FunctionBase):
       output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))
 
     Shapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN
-    stays NaN.
+    stays NaN. Source: BatchNormalization, then torch.nn.ReLU or, with limit 6, torch.nn.ReLU6.
 
     Calls:
         BatchNormalizationReLUFunction(running_mean, running_var, train, momentum, eps, limit)(input, weight, bias)
