@@ -46,7 +46,8 @@
      [MIXED]           may have elements of float where real is half or bfloat16; is float then if the call allocates it
      [BUFFER] [SAVED] [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT] [GRADINPUT] [GRADPARAMETER]
                        the role, where the name does not imply it; [SCRATCH]: a buffer, whose name implies another role
-     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5, inf; numbers after it need one, too
+     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5, inf; all numbers after it
+                       need the tag, too
      [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
                        dimension d, where -1 is the last dimension
    In a backward, scale without a tag has [DEFAULT 1].
@@ -1530,7 +1531,7 @@ TH_API void THNN_(TemporalMaxPooling_updateOutput)(
     THTensor *input,         // input (N, T, C) or (T, C)
     THTensor *output,        // [OUT] result (N, oT, C)
     THIndexTensor *indices,  // [OUT] [SAVED] offset of each maximum in its window
-    int kW,                  // kernel width
+    int kW,                  // kernel length
     int dW);                 // stride
 
 /* Gradient of TemporalMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
@@ -1541,7 +1542,7 @@ TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
     THTensor *gradOutput,    // gradient of the loss by output, sized as output
     THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
     THIndexTensor *indices,  // [SAVED] as the forward left them
-    int kW,                  // kernel width
+    int kW,                  // kernel length
     int dW);                 // stride
 
 /* VolumetricMaxPooling: the largest value of each window.
@@ -1795,7 +1796,7 @@ TH_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2),
    without N also (C, 2).
    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts
-   as larger than anything.
+   as larger than anything, so the last NaN wins.
    Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
    Source: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling. */
 TH_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
@@ -1827,7 +1828,7 @@ TH_API void THNN_(SpatialFractionalMaxPooling_updateGradInput)(
    Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
    (N, C, 3), without N also (C, 3).
    indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN
-   counts as larger than anything.
+   counts as larger than anything, so the last NaN wins.
    Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
    Source: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling. */
 TH_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
@@ -1882,7 +1883,7 @@ TH_API void THNN_(SpatialMaxUnpooling_updateGradInput)(
     int owidth,              // width of the output
     int oheight);            // height of the output
 
-/* VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding: output is 0 except at
+/* VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding. output is 0 except at
    (t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +
    (kw << 16). Of equal positions the last one in row order counts.
 
@@ -1939,7 +1940,7 @@ TH_API void THNN_(FeatureLPPooling_updateOutput)(
     THTensor *output,  // [OUT] result (N, oF, ...)
     accreal power,     // exponent
     int width,         // features of a window
-    int stride,        // from window to window
+    int stride,        // features from one window to the next
     bool batchMode);   // dimension 0 is the batch
 
 /* Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1) is added to each element of its
@@ -1952,7 +1953,7 @@ TH_API void THNN_(FeatureLPPooling_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     accreal power,         // exponent
     int width,             // features of a window
-    int stride,            // from window to window
+    int stride,            // features from one window to the next
     bool batchMode);       // dimension 0 is the batch
 
 /* -----------------------------------------------------------------------------------------------------------------
@@ -2696,9 +2697,8 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THTensor *total_weight,  // [SAVED] [MIXED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
-/* Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
-   (for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not
-   above 0. */
+/* Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage,
+   which gives -1 for an input (C); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not above 0. */
 TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // log-probabilities (N, C) or (C)

@@ -48,9 +48,10 @@ def docstring(
 
 
 def summary(module: Module) -> str:
-    """The first sentence of a module's comment, without the module's name."""
-    doc = next((f.doc for f in module.functions.values() if f.doc), "")
-    sentence = re.split(r"(?<=\.)\s|\n\n", doc.removeprefix(f"{module.name}: "), maxsplit=1)[0]
+    """The first sentence of a module's comment, without the name of the module or function at its beginning."""
+    name, doc = next(((f.name, f.doc) for f in module.functions.values() if f.doc), ("", ""))
+    text = doc.removeprefix(f"{module.name}: ").removeprefix(f"{name}: ")
+    sentence = re.split(r"(?<=\.)\s|\n\n", text, maxsplit=1)[0]
     return " ".join(sentence.split())
 
 

@@ -23,7 +23,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one value per class (C)'),
         A('THTensor*', 'total_weight', 'saved', is_mixed=True, doc='as the forward left it'),
         A('int64_t', 'ignore_index', 'scalar', doc='targets of this value are ignored'),
-    ), 'Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage\n(for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not\nabove 0.', 'criterion'),
+    ), 'Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage,\nwhich gives -1 for an input (C); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not above 0.', 'criterion'),
     F('MSECriterion_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),

@@ -130,7 +130,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'input', 'input', doc='input (N, T, C) or (T, C)'),
         A('THTensor*', 'output', 'output', doc='result (N, oT, C)'),
         A('THIndexTensor*', 'indices', 'saved', doc='offset of each maximum in its window'),
-        A('int', 'kW', 'scalar', doc='kernel width'),
+        A('int', 'kW', 'scalar', doc='kernel length'),
         A('int', 'dW', 'scalar', doc='stride'),
     ), 'TemporalMaxPooling: the largest value of each feature in each window of frames.\n\nShapes: input (N, T, C) or (T, C); output and indices (N, oT, C) with oT = floor((T - kW) / dW) + 1.\nindices holds the offset of the maximum in its window, 0 to kW - 1: it is frame t*dW + indices. The first of equal\nvalues wins. NaN counts as larger than anything, so the last NaN wins.\nErrors: ValueError for a kernel or stride below 1, a kernel longer than the input.\nSource: Torch7 nn.TemporalMaxPooling.', 'pooling'),
     F('TemporalMaxPooling_updateGradInput', (
@@ -139,7 +139,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('THIndexTensor*', 'indices', 'saved', doc='as the forward left them'),
-        A('int', 'kW', 'scalar', doc='kernel width'),
+        A('int', 'kW', 'scalar', doc='kernel length'),
         A('int', 'dW', 'scalar', doc='stride'),
     ), 'Gradient of TemporalMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.\nErrors: also IndexError for another index outside the window.', 'pooling'),
     F('VolumetricMaxPooling_updateOutput', (
@@ -326,7 +326,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'poolSizeH', 'scalar', doc='height of a region'),
         A('THIndexTensor*', 'indices', 'saved', doc='position of each maximum in its plane'),
         A('THTensor*', 'randomSamples', 'input', doc='two numbers in [0, 1] for each plane: for the width and for the height'),
-    ), 'SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, whose\nstride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at\ntrunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2),\nwithout N also (C, 2).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts\nas larger than anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling.', 'pooling'),
+    ), 'SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, whose\nstride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at\ntrunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2),\nwithout N also (C, 2).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts\nas larger than anything, so the last NaN wins.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling.', 'pooling'),
     F('SpatialFractionalMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -350,7 +350,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'poolSizeH', 'scalar', doc='height of a region'),
         A('THIndexTensor*', 'indices', 'saved', doc='position of each maximum in its volume'),
         A('THTensor*', 'randomSamples', 'input', doc='three numbers in [0, 1] for each volume: for depth, width and height'),
-    ), 'VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with the depth T last.\n\nShapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples\n(N, C, 3), without N also (C, 3).\nindices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN\ncounts as larger than anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling.', 'pooling'),
+    ), 'VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with the depth T last.\n\nShapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples\n(N, C, 3), without N also (C, 3).\nindices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN\ncounts as larger than anything, so the last NaN wins.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling.', 'pooling'),
     F('VolumetricFractionalMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -395,7 +395,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pT', 'scalar', doc='padding in front and behind'),
         A('int', 'pW', 'scalar', doc='padding left and right'),
         A('int', 'pH', 'scalar', doc='padding above and below'),
-    ), 'VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding: output is 0 except at\n(t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +\n(kw << 16). Of equal positions the last one in row order counts.\n\nShapes: input and indices (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW).\nErrors: ValueError for a size or stride below 1, negative padding, and for sizes that do not fit, IndexError for a\nposition outside the output.\nSource: Torch7 nn.VolumetricMaxUnpooling.', 'pooling'),
+    ), 'VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding. output is 0 except at\n(t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +\n(kw << 16). Of equal positions the last one in row order counts.\n\nShapes: input and indices (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW).\nErrors: ValueError for a size or stride below 1, negative padding, and for sizes that do not fit, IndexError for a\nposition outside the output.\nSource: Torch7 nn.VolumetricMaxUnpooling.', 'pooling'),
     F('VolumetricMaxUnpooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -418,7 +418,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', doc='result (N, oF, ...)'),
         A('accreal', 'power', 'scalar', doc='exponent'),
         A('int', 'width', 'scalar', doc='features of a window'),
-        A('int', 'stride', 'scalar', doc='from window to window'),
+        A('int', 'stride', 'scalar', doc='features from one window to the next'),
         A('bool', 'batchMode', 'scalar', doc='dimension 0 is the batch'),
     ), 'FeatureLPPooling: the p-norm of windows that slide along the features.\n\n  output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)\n\nWith an odd power a sum may be negative; output is then minus the root of its magnitude. With a power that is not a\nwhole number, a negative input gives NaN.\nShapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with\noF = floor((F - width) / stride) + 1 features.\nErrors: ValueError for a power that is not positive and finite, a width not in 2 to 16, a stride not in 1 to 4,\nfewer features than the width.\nSource: Boureau et al. 2010; Torch7 nn.FeatureLPPooling.', 'pooling'),
     F('FeatureLPPooling_updateGradInput', (
@@ -429,7 +429,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('accreal', 'power', 'scalar', doc='exponent'),
         A('int', 'width', 'scalar', doc='features of a window'),
-        A('int', 'stride', 'scalar', doc='from window to window'),
+        A('int', 'stride', 'scalar', doc='features from one window to the next'),
         A('bool', 'batchMode', 'scalar', doc='dimension 0 is the batch'),
     ), 'Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1) is added to each element of its\nwindow. A window whose output is 0 adds nothing.', 'pooling'),
 )

@@ -29,9 +29,8 @@ class ClassNLLCriterionFunction(Criterion):
 
     real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
 
-    Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
-    (for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not
-    above 0.
+    Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage,
+    which gives -1 for an input (C); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not above 0.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...

@@ -168,7 +168,7 @@ class TemporalMaxPoolingFunction(FunctionBase):
 
     Arguments:
         input: Tensor (real): input (N, T, C) or (T, C)
-        kW: int: kernel width
+        kW: int: kernel length
         dW: int: stride
         return_indices: bool, default False: return (output, indices)
 
@@ -427,7 +427,7 @@ class SpatialFractionalMaxPoolingFunction(FunctionBase):
     Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2),
     without N also (C, 2).
     indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts
-    as larger than anything.
+    as larger than anything, so the last NaN wins.
     Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
     Source: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling.
 
@@ -460,7 +460,7 @@ class VolumetricFractionalMaxPoolingFunction(FunctionBase):
     Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
     (N, C, 3), without N also (C, 3).
     indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN
-    counts as larger than anything.
+    counts as larger than anything, so the last NaN wins.
     Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
     Source: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling.
 
@@ -517,7 +517,7 @@ class SpatialMaxUnpoolingFunction(FunctionBase):
     def apply(cls, input: Tensor, indices: Tensor, owidth: int, oheight: int) -> Tensor: ...
 
 class VolumetricMaxUnpoolingFunction(FunctionBase):
-    """VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding: output is 0 except at
+    """VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding. output is 0 except at
     (t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +
     (kw << 16). Of equal positions the last one in row order counts.
 
@@ -573,7 +573,7 @@ class FeatureLPPoolingFunction(FunctionBase):
         input: Tensor (real): input (N, F, ...) or (F, ...)
         power: float: exponent
         width: int: features of a window
-        stride: int: from window to window
+        stride: int: features from one window to the next
         batchMode: bool: dimension 0 is the batch
 
     real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
