@@ -11,12 +11,11 @@
    each module. */
 
 #define SUM_BLOCK 512
-#define INLINE static inline __attribute__((always_inline))
 
 /* --- one position ----------------------------------------------------------------------------------------- */
 
 /* Requires channels >= VL. */
-INLINE real positionMax(const real *x, int64_t channels)
+static ALWAYS_INLINE real positionMax(const real *x, int64_t channels)
 {
   vreal a = v_load(x), b = a, c = a, d = a;
   int64_t i = 0;
@@ -47,7 +46,7 @@ static inline real termSum(const real *x, real *y, real max, int n)
   return sum;
 }
 
-INLINE double positionSum(const real *x, real *y, real max, int64_t channels)
+static ALWAYS_INLINE double positionSum(const real *x, real *y, real max, int64_t channels)
 {
   double sum = 0;
   int64_t c = 0;
@@ -62,7 +61,7 @@ INLINE double positionSum(const real *x, real *y, real max, int64_t channels)
   return sum;
 }
 
-INLINE void positionOutput(const real *x, real *y, int64_t channels, bool logarithm)
+static ALWAYS_INLINE void positionOutput(const real *x, real *y, int64_t channels, bool logarithm)
 {
   const real max = positionMax(x, channels);
   const double sum = positionSum(x, logarithm ? NULL : y, max, channels);
@@ -83,7 +82,8 @@ static inline void logGradInput(const real *g, const real *y, real *dx, real sum
   for (int64_t c = 0; c < (n & -16); c++) dx[c] = g[c] - th_exp(y[c]) * sum;
 }
 
-INLINE void positionGradInput(const real *g, const real *y, real *dx, int64_t channels, bool logarithm)
+static ALWAYS_INLINE void positionGradInput(const real *g, const real *y, real *dx, int64_t channels,
+                                            bool logarithm)
 {
   double total = 0;
   if (!logarithm) {
@@ -114,7 +114,7 @@ INLINE void positionGradInput(const real *g, const real *y, real *dx, int64_t ch
   for (int i = 0; i < ((lanes) & -16); i++)
 
 /* Sets max[] to the maximum of each lane, and copies the channels to the cache. */
-INLINE void tileMax(const SoftmaxTile *tile, int lanes, real *cache, real *max)
+static ALWAYS_INLINE void tileMax(const SoftmaxTile *tile, int lanes, real *cache, real *max)
 {
   vreal maxima[TILE_VECTORS];
 #pragma GCC unroll 16
@@ -135,7 +135,8 @@ INLINE void tileMax(const SoftmaxTile *tile, int lanes, real *cache, real *max)
 }
 
 /* If `replace`, the terms of the sum replace the cached channels. */
-INLINE void tileSum(const SoftmaxTile *tile, int lanes, real *cache, const real *max, bool replace, double *sum)
+static ALWAYS_INLINE void tileSum(const SoftmaxTile *tile, int lanes, real *cache, const real *max, bool replace,
+                                  double *sum)
 {
   real partial[SOFTMAX_TILE] = {0};
   FOR_LANES(i, lanes) sum[i] = 0;
@@ -159,7 +160,7 @@ INLINE void tileSum(const SoftmaxTile *tile, int lanes, real *cache, const real 
 /* Sets dot[] to the sum of g * y of each lane, or to the sum of g if cacheY is NULL. Copies the channels to cacheG and
    cacheY: when tileGradInput reads them again, channels whose stride is a power of two are no longer in the caches of
    the processor. */
-INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cacheY, real *dot)
+static ALWAYS_INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cacheY, real *dot)
 {
   double sum[SOFTMAX_TILE] = {0};
   for (int64_t first = 0, end; first < tile->channels; first = end) {
@@ -194,14 +195,14 @@ INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cach
 }
 
 /* The destination of channel c of tensor k, the result: its memory, or the buffer, which tileStore copies into it. */
-INLINE real *tileTarget(const SoftmaxTile *tile, int k, int64_t c, real *buffer)
+static ALWAYS_INLINE real *tileTarget(const SoftmaxTile *tile, int k, int64_t c, real *buffer)
 {
   const bool inPlace = tile->operand[k].direct && !tile->nonTemporal;
   return inPlace ? (real *)(tile->operand[k].data + c * tile->operand[k].channel) : buffer;
 }
 
 /* Writes channel c of tensor k, the result. */
-INLINE void tileStore(const SoftmaxTile *tile, int lanes, int k, int64_t c, const real *result)
+static ALWAYS_INLINE void tileStore(const SoftmaxTile *tile, int lanes, int k, int64_t c, const real *result)
 {
   real *y = (real *)(tile->operand[k].data + c * tile->operand[k].channel);
   if (!tile->operand[k].direct) thnn_softmaxTileScatter(tile, k, c, result);
@@ -210,7 +211,7 @@ INLINE void tileStore(const SoftmaxTile *tile, int lanes, int k, int64_t c, cons
   else memcpy(y, result, sizeof(real) * (size_t)lanes);
 }
 
-INLINE void tileOutput(const SoftmaxTile *tile, int lanes, real *cache, bool logarithm)
+static ALWAYS_INLINE void tileOutput(const SoftmaxTile *tile, int lanes, real *cache, bool logarithm)
 {
   real max[SOFTMAX_TILE], scale[SOFTMAX_TILE], logSum[SOFTMAX_TILE], buffer[SOFTMAX_TILE];
   double sum[SOFTMAX_TILE];
@@ -229,7 +230,8 @@ INLINE void tileOutput(const SoftmaxTile *tile, int lanes, real *cache, bool log
   }
 }
 
-INLINE void tileGradInput(const SoftmaxTile *tile, int lanes, real *cacheG, real *cacheY, bool logarithm)
+static ALWAYS_INLINE void tileGradInput(const SoftmaxTile *tile, int lanes, real *cacheG, real *cacheY,
+                                        bool logarithm)
 {
   real dot[SOFTMAX_TILE], buffer[SOFTMAX_TILE], result[SOFTMAX_TILE];
   tileDot(tile, lanes, cacheG, logarithm ? NULL : cacheY, dot);
@@ -249,7 +251,7 @@ INLINE void tileGradInput(const SoftmaxTile *tile, int lanes, real *cacheG, real
 
 /* Nearly all tiles are full, so full tiles get loops of constant length. */
 
-INLINE void taskOutput(const SoftmaxWalk *walk, int64_t task, bool logarithm)
+static ALWAYS_INLINE void taskOutput(const SoftmaxWalk *walk, int64_t task, bool logarithm)
 {
   const SoftmaxTile tile = thnn_softmaxWalkTile(walk, task);
   if (walk->contiguousChannels) {
@@ -262,7 +264,7 @@ INLINE void taskOutput(const SoftmaxWalk *walk, int64_t task, bool logarithm)
   else tileOutput(&tile, tile.lanes, cache, logarithm);
 }
 
-INLINE void taskGradInput(const SoftmaxWalk *walk, int64_t task, bool logarithm)
+static ALWAYS_INLINE void taskGradInput(const SoftmaxWalk *walk, int64_t task, bool logarithm)
 {
   const SoftmaxTile tile = thnn_softmaxWalkTile(walk, task);
   if (walk->contiguousChannels) {

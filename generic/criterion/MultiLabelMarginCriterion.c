@@ -41,8 +41,8 @@ static void checkTarget(THNNState *state, const THIndexTensor *target, const Row
 }
 
 /* Classes first to first + n - 1 of a row. */
-static inline __attribute__((always_inline)) void packWith(const real *x, int64_t stride, const real *isTarget,
-                                                           int64_t maskStride, int64_t n, real *packed)
+static ALWAYS_INLINE void packWith(const real *x, int64_t stride, const real *isTarget, int64_t maskStride,
+                                   int64_t n, real *packed)
 {
   THNN_PRAGMA(omp simd)
   for (int64_t j = 0; j < n; j++) packed[j] = isTarget[j * maskStride] != 0 ? -(real)INFINITY : x[j * stride];

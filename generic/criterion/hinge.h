@@ -13,7 +13,7 @@
    one of the versions. */
 
 /* The sum of the terms. */
-static inline __attribute__((always_inline)) double hingeSum(const real *x, int64_t n, real reach, bool squared)
+static ALWAYS_INLINE double hingeSum(const real *x, int64_t n, real reach, bool squared)
 {
   double total = 0;
   for (int64_t first = 0; first < n; first += HINGE_BLOCK) {
@@ -31,8 +31,8 @@ static inline __attribute__((always_inline)) double hingeSum(const real *x, int6
 
 /* Sets slope[j] to, or if `add` increases it by, factor times the derivative of term j by x[j]. Returns the sum of the
    derivatives, without the factor. */
-static inline __attribute__((always_inline)) double hingeSlopes(const real *x, real *slope, int64_t n, real reach,
-                                                                real factor, bool squared, bool add)
+static ALWAYS_INLINE double hingeSlopes(const real *x, real *slope, int64_t n, real reach, real factor,
+                                        bool squared, bool add)
 {
   double total = 0;
   for (int64_t first = 0; first < n; first += HINGE_BLOCK) {

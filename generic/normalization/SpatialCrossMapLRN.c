@@ -46,7 +46,7 @@ static void mergeRows(Normalization *l, Image *const *images, int count)
   l->size[ROW] = 1;
 }
 
-static inline __attribute__((always_inline)) real power(real base, real exponent)
+static ALWAYS_INLINE real power(real base, real exponent)
 {
   return exponent == 0 ? 1 : th_exp(exponent * th_log(base));
 }

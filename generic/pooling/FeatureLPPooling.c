@@ -4,7 +4,6 @@
 /* Lanes: outputs that are computed together, neighbours along the last dimension or, without one, along the
    features. */
 #define MOST_LANES 256
-#define INLINE static inline __attribute__((always_inline))
 
 enum { BATCH, FEATURE, ROW, LANE };
 
@@ -62,8 +61,8 @@ static accreal root(accreal sum, accreal power)
 }
 
 /* n outputs, whose windows begin `lane` elements apart. */
-INLINE void poolWith(const real *x, int64_t lane, int64_t feature, real *y, int64_t yLane, int n, int width,
-                     accreal power, bool square)
+static ALWAYS_INLINE void poolWith(const real *x, int64_t lane, int64_t feature, real *y, int64_t yLane, int n,
+                                   int width, accreal power, bool square)
 {
   accreal sum[MOST_LANES] = {0};
   for (int k = 0; k < width; k++, x += feature) {
@@ -120,8 +119,8 @@ typedef struct LaneOperands {
 
 /* Adds the gradients of n outputs to their windows, the last feature first: where the lanes are features, an input then
    gets the gradients of its windows in their order. */
-INLINE void addSlopesWith(const LaneOperands *s, int64_t xLane, int64_t yLane, int64_t gLane, int64_t dxLane,
-                          int64_t n, int width, accreal power, bool square)
+static ALWAYS_INLINE void addSlopesWith(const LaneOperands *s, int64_t xLane, int64_t yLane, int64_t gLane,
+                                        int64_t dxLane, int64_t n, int width, accreal power, bool square)
 {
   const real *const y = s->y, *const g = s->g;
   for (int k = width - 1; k >= 0; k--) {

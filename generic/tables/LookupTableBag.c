@@ -97,8 +97,8 @@ static double factorOf(const Entries *e, int64_t bag)
   return e->bagSize ? e->scale / (double)e->bagSize[bag * e->bagSizeStride] : e->scale;
 }
 
-static inline __attribute__((always_inline)) void readEntries(const Entries *e, int64_t first, int64_t count,
-                                                              SegmentEntry *entry, bool byBag)
+static ALWAYS_INLINE void readEntries(const Entries *e, int64_t first, int64_t count, SegmentEntry *entry,
+                                      bool byBag)
 {
   const Bags *const b = e->bags;
   int64_t bag = bagOf(b, first), end = bagBegin(b, bag + 1);
@@ -131,8 +131,8 @@ typedef struct RowStrides {
 } RowStrides;
 
 /* Replaces each element of y that is smaller than that of `w`, and its row number in `index`; NaN is the largest. */
-static inline __attribute__((always_inline)) void takeLarger(const real *w, real *y, THIndex_t *index, int64_t row,
-                                                             int64_t columns, RowStrides stride)
+static ALWAYS_INLINE void takeLarger(const real *w, real *y, THIndex_t *index, int64_t row, int64_t columns,
+                                     RowStrides stride)
 {
   THNN_PRAGMA(omp simd)
   for (int64_t c = 0; c < columns; c++) {

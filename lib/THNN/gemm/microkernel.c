@@ -16,8 +16,8 @@
 #endif
 
 /* The rank-1 update acc[m] += a(m, k) * b[k] for one k. */
-static inline __attribute__((always_inline)) void rank1Update(const int R, const int Q, const int V, vreal *acc,
-                                                              const real *const *row, int64_t at, const real *b)
+static ALWAYS_INLINE void rank1Update(const int R, const int Q, const int V, vreal *acc, const real *const *row,
+                                      int64_t at, const real *b)
 {
   vreal w[2];
 #pragma GCC unroll 2
@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) void rank1Update(const int R, const
     }
 }
 
-static inline __attribute__((always_inline)) void prefetchLine(PrefetchLines *lines, int64_t run)
+static ALWAYS_INLINE void prefetchLine(PrefetchLines *lines, int64_t run)
 {
   __builtin_prefetch(lines->next, 0, 2);
   lines->next += lines->stride;
@@ -42,11 +42,9 @@ static inline __attribute__((always_inline)) void prefetchLine(PrefetchLines *li
 }
 
 /* Inlined with constant R, Q and V: acc must live in registers, so its length is a literal. */
-static inline __attribute__((always_inline)) void microtile(const int R, const int Q, const int V,
-                                                            const bool prefetches, real *c, const real *initial,
-                                                            int64_t initialStride, const real *const *a,
-                                                            KRange range, const real *b, int64_t bStride,
-                                                            const PrefetchLines *lines)
+static ALWAYS_INLINE void microtile(const int R, const int Q, const int V, const bool prefetches, real *c,
+                                    const real *initial, int64_t initialStride, const real *const *a, KRange range,
+                                    const real *b, int64_t bStride, const PrefetchLines *lines)
 {
   static const real zero[MAX_VECTORS * VBYTES / sizeof(real)];
   vreal acc[MAX_VECTORS];

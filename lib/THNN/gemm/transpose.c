@@ -27,7 +27,7 @@
 #endif
 
 /* Loads one segment of each of the rows i, i + SEGMENT, i + 2 * SEGMENT ... Row numbers are clamped to rows - 1. */
-static inline __attribute__((always_inline)) vreal loadSegments(const real *src, int64_t stride, int i, int rows)
+static ALWAYS_INLINE vreal loadSegments(const real *src, int64_t stride, int i, int rows)
 {
 #define SEGMENT_AT(p) (const float *)(src + MIN(i + (p) * SEGMENT, rows - 1) * stride)
 #define PAIR(p) \
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) vreal loadSegments(const real *src,
 
 /* In SEGMENT vectors, the segments at one place of each vector form a square matrix. All these squares are transposed
    by zipping the vectors i and i + SEGMENT / 2, for all i < SEGMENT / 2, log2(SEGMENT) times. */
-static inline __attribute__((always_inline)) void transposeSegments(vreal *x)
+static ALWAYS_INLINE void transposeSegments(vreal *x)
 {
   vreal y[SEGMENT];
 #pragma GCC unroll 2
@@ -60,15 +60,15 @@ static inline __attribute__((always_inline)) void transposeSegments(vreal *x)
   }
 }
 
-static inline __attribute__((always_inline)) void storeRow(real *dst, vreal x, int n)
+static ALWAYS_INLINE void storeRow(real *dst, vreal x, int n)
 {
   if (n == VL) v_store(dst, x);
   else v_store_n(dst, x, n);
 }
 
 /* Transposes SEGMENT columns of up to VL rows. */
-static inline __attribute__((always_inline)) void transposeColumns(real *dst, int64_t dstStride, const real *src,
-                                                                   int64_t srcStride, int rows)
+static ALWAYS_INLINE void transposeColumns(real *dst, int64_t dstStride, const real *src, int64_t srcStride,
+                                           int rows)
 {
   vreal x[SEGMENT];
 #pragma GCC unroll 4
@@ -79,8 +79,8 @@ static inline __attribute__((always_inline)) void transposeColumns(real *dst, in
 }
 
 /* Transposes VL columns of up to VL rows: first the squares within segments, then the matrix of segments. */
-static inline __attribute__((always_inline)) void transposeBlock(real *dst, int64_t dstStride, const real *src,
-                                                                 int64_t srcStride, int rows)
+static ALWAYS_INLINE void transposeBlock(real *dst, int64_t dstStride, const real *src, int64_t srcStride,
+                                         int rows)
 {
   vreal x[VBYTES / sizeof(real)], y[VBYTES / sizeof(real)];
 #pragma GCC unroll 16
@@ -102,8 +102,8 @@ static inline __attribute__((always_inline)) void transposeBlock(real *dst, int6
   for (int i = 0; i < VL; i++) storeRow(dst + i * dstStride, x[i], rows);
 }
 
-static inline __attribute__((always_inline)) void transposeRows(real *dst, int64_t dstStride, const real *src,
-                                                                int64_t srcStride, int rows, int64_t columns)
+static ALWAYS_INLINE void transposeRows(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int rows,
+                                        int64_t columns)
 {
   int64_t j = 0;
   for (; j + VL <= columns; j += VL) transposeBlock(dst + j * dstStride, dstStride, src + j, srcStride, rows);

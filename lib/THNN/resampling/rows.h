@@ -7,8 +7,6 @@
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 /* Taps that are summed at a time. */
 #define ROW_TAPS 128
 

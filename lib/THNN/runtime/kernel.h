@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/check.h"
+#include "runtime/inline.h"
 #include "runtime/parallel.h"
 
 #ifndef THNN_ARCH

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/inline.h"
+
 /* Two techniques for loops that read and write their operands once:
 
    - Software prefetching. A hardware prefetcher stops at a page (4 KiB) on some processors and, on all of them,
@@ -15,11 +17,11 @@
 #define THNN_PREFETCH_DISTANCE 8192 /* bytes: two pages */
 
 /* Prefetches `bytes` bytes at THNN_PREFETCH_DISTANCE from p. */
-static inline __attribute__((always_inline)) void thnn_prefetchAhead(const void *p, int bytes)
+static ALWAYS_INLINE void thnn_prefetchAhead(const void *p, int bytes)
 {
   for (int i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)p + THNN_PREFETCH_DISTANCE + i);
 }
-static inline __attribute__((always_inline)) void thnn_prefetchAheadForWrite(void *p, int bytes)
+static ALWAYS_INLINE void thnn_prefetchAheadForWrite(void *p, int bytes)
 {
   for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_PREFETCH_DISTANCE + i, 1);
 }

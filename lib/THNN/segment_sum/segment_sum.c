@@ -167,9 +167,8 @@ void THNN_(segmentForEach)(const Segments *s, SegmentFunction *process, const vo
 #define PARTIAL_SUM 128  /* terms of a partial sum */
 
 /* Adds the rows of a segment in columns [0, n), n <= vectors * VL, that are contiguous in source and target. */
-static inline __attribute__((always_inline)) void addColumns(int vectors, bool whole, int n, const real *source,
-                                                             real *target, const SegmentEntry *entries,
-                                                             const uint16_t *order, int64_t count)
+static ALWAYS_INLINE void addColumns(int vectors, bool whole, int n, const real *source, real *target,
+                                     const SegmentEntry *entries, const uint16_t *order, int64_t count)
 {
   vreal total[COLUMN_VECTORS] = {{0}};
   for (int64_t first = 0; first < count; first += PARTIAL_SUM) {

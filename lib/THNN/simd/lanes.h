@@ -6,8 +6,6 @@
 
 #include "simd/shuffle.h"
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 static ALWAYS_INLINE vreal loadLanes(const real *p, int lanes)
 {
   return lanes == VL ? v_load(p) : v_load_n(p, lanes);
