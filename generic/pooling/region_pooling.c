@@ -47,7 +47,7 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
   THNN_(regionPoolingUpdateGradInput)(state, NULL, 2, input, gradOutput, gradInput, indices);
 }
 
-/* randomSamples has (width, height) per plane, or (time, width, height). */
+/* randomSamples has (width, height) per plane, or (depth, width, height) per volume. */
 #define FRACTIONAL_2(samples) \
   {2, {FRACTIONAL_AXIS(outputW, poolSizeW, 0), FRACTIONAL_AXIS(outputH, poolSizeH, 1)}, samples, false}
 #define FRACTIONAL_3(samples)                                                       \
