@@ -1,4 +1,4 @@
-"""The code blocks of a page, and the comparison of its text with what a command prints."""
+"""The code blocks of a page, and the output that they show."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ def blocks(page: str) -> list[tuple[str, str, str]]:
 def commands(text: str) -> list[tuple[str, str]]:
     """The commands of a console block, each with the text that it prints."""
     return re.findall(r"^\$ (.+)\n((?:[^$].*\n)*)", text, re.MULTILINE)
+
+
+def printed(program: str) -> list[str]:
+    """The lines that a program prints: the comments at the end of its print statements."""
+    return re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
 
 
 def same(expected: str, got: str) -> bool:

@@ -13,6 +13,7 @@ import termios
 from pathlib import Path
 
 import pytest
+from pages import printed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -26,8 +27,7 @@ def test_code_of_pages(tmp_path: Path, page: str) -> None:
     example = "".join([first, *others])
     done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
-    # A comment after a print is the expected output.
-    shown = re.findall(r"^print\(.*\)  # (.*)$", example, re.MULTILINE)
+    shown = printed(example)
     assert shown
     assert done.stdout.splitlines() == shown
 

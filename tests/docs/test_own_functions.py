@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pages import blocks, commands, same
+from pages import blocks, commands, printed, same
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "own-functions.md").read_text()
@@ -42,7 +42,7 @@ def test_the_page(tmp_path: Path) -> None:
                 got = run(tmp_path, *command.split())
                 assert same(expected, got), got
                 ran += 1
-    shown = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
+    shown = printed(program)
     assert len(shown) == program.count("print(") == 4
     assert run(tmp_path, "python", "-c", program).splitlines() == shown
     assert ran == 7
