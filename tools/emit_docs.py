@@ -60,7 +60,7 @@ def _page(family: str, modules: Sequence[Module]) -> Iterator[str]:
 
 
 def _arguments(function: Function, forward: Function | None) -> Iterator[str]:
-    """The list of arguments; those that mean the same in the forward are listed by name only."""
+    """The list of arguments; arguments with the meaning that they have in the forward are listed by name only."""
     arguments = function.after_state
     unused = [a for a in arguments if a.role == "buffer" and a.doc == "unused"]
     used = [a for a in arguments if a not in unused]

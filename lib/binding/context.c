@@ -98,7 +98,7 @@ static PyObject *contextOfCall(PyObject *self, PyObject *arguments)
   return answerOf(found);
 }
 
-/* Appends a Python function to a list. `self`, a new reference or NULL, is what the function is called with. */
+/* Appends a Python function to a list. Its calls get `self`, a new reference or NULL. */
 static int appendFunction(PyMethodDef *method, PyObject *self, uintptr_t list)
 {
   PyObject *function = PyCFunction_New(method, self);

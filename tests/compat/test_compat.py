@@ -1,4 +1,4 @@
-"""thnn.compat: installing and removing the modules of 2017, and what is in them."""
+"""thnn.compat: installing and removing the modules of 2017, and their contents."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A call has two routes. The fast route passes the tuple of its arguments to a function that `BoundFunction.caller`
 made: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. The function returns 0
 after success, otherwise a report, which is passed to `invoke`. `invoke` repeats the call as often as needed, by the
-slow route: before each repetition it does what the report requests. It resizes outputs, converts numbers of other
+slow route: before each repetition it grants the request of the report. It resizes outputs, converts numbers of other
 types, draws the random number of a call, and fills views of tensors that the exchange API cannot pass (meta tensors;
 all tensors if torch lacks the API). If the arguments are wrong it raises an exception.
 

@@ -347,8 +347,8 @@ class Operators:
 def _checking(
     name: str, arguments: Sequence[str], scaled: bool, kernel: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """A kernel that checks what no C function sees: torch passes None for any tensor, and the gradient by a loss, the
-    first argument if `scaled`, is a factor of the C function's result."""
+    """A kernel with two checks that no C function can make: torch passes None for any tensor, and the gradient by a
+    loss, the first argument if `scaled`, is a factor of the C function's result."""
     required = [(k, a.removeprefix("Tensor ")) for k, a in enumerate(arguments) if a.startswith("Tensor ")]
 
     @functools.wraps(kernel)

@@ -19,7 +19,7 @@ def recursive_type(value, type, cache):
 
 
 class Typed:
-    """What modules and criteria have in common."""
+    """The base of modules and criteria: an object of one tensor type, with the backend of that type."""
 
     def __init__(self):
         self.gradInput = torch.Tensor()
@@ -93,7 +93,8 @@ class Module(Typed):
 
 
 class Plain(Module):
-    """A layer without parameters: name, arguments, and what of output and buffers its backward takes."""
+    """A layer without parameters: its name, arguments and buffers. The backward takes the output if `saves`, otherwise
+    the buffers."""
 
     def __init__(self, name, *arguments, saves=False, buffers=(), inplace=None):
         self.buffer_names = buffers

@@ -1,4 +1,4 @@
-"""Maxima and averages of windows that slide over images; averages of those that slide over volumes."""
+"""Maxima and averages of windows that slide over images, and averages of windows that slide over volumes."""
 
 from __future__ import annotations
 
