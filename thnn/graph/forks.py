@@ -67,7 +67,7 @@ def fork(module: nn.Module, example_input: Any, fold: bool = False) -> Fork:
             inference and the model in evaluation run once on a copy, and their results are compared, unless the model
             calls a function with an explicit training flag
         fold: bool: fold each layer of batch normalization in inference into the convolution or Linear before it, if
-            nothing else uses the result of the latter. The folded weights are computed from the parameters in each call
+            nothing else uses the result of that layer. The folded weights are computed from the parameters in each call
 
     Returns a `Fork` with the callables ``.train`` and ``.infer``.
 
