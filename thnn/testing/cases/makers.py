@@ -1,5 +1,5 @@
-"""Makers of the tensors of cases, which take a torch.Generator and return a tensor, and what several cases make of
-them."""
+"""Makers of the tensors of cases, which take a torch.Generator and return a tensor; samples and settings that several
+cases share."""
 
 from __future__ import annotations
 
