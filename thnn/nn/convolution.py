@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._functions.classes import function_classes
 from thnn._torch import ConvBase, ConvTransposeBase
-from thnn.nn._errors import layer_error, wrong_count
+from thnn.nn._errors import layer_error, with_name, wrong_count
 from thnn.nn._layer import recorded
-
-_convolution = function_classes["ConvolutionFunction"].apply
-_full_convolution = function_classes["FullConvolutionFunction"].apply
+from thnn.nn.functional.convolution import _convolved, _padded, _transposed
+from thnn.nn.functional.pooling import _tuple
 
 _DOC = """{kind} of {what}; drop-in replacement for ``torch.nn.{name}``, with its arguments, parameters, initial
     values and ``state_dict``.
@@ -52,25 +49,6 @@ def _doc(name: str, axes: str, transposed: bool = False) -> str:
     )
 
 
-def _per_axis(layer: Any, name: str, values: Any, dims: int) -> Sequence[int]:
-    """A setting with one number per axis; a single number is for all axes, as in torch."""
-    if isinstance(values, int):
-        return (values,) * dims
-    if len(values) == dims:
-        return values
-    if len(values) == 1:
-        return (*values,) * dims
-    raise ValueError(
-        f"{type(layer).__name__}: {name}: expected one number for each of {dims} axes or one for all, got {values}"
-    )
-
-
-def _axes(values: Sequence[int], default: int) -> tuple[int, int, int]:
-    """One value per axis, in the order of the C functions: depth, width, height."""
-    depth, height, width = (*[default] * (3 - len(values)), *values)
-    return depth, width, height
-
-
 # Patterns in messages of the C functions -> names of the layer's settings.
 _WORDS = {
     r"\bd[TWH]\b": "stride",
@@ -101,7 +79,8 @@ def _explained(layer: Any, input: Any, error: Exception) -> Exception:
         channels = weight.shape[0] if layer.transposed else weight.shape[1] * layer.groups
         if input.shape[-dims - 1] != channels:
             return wrong_count(layer, "channels", "in_channels", channels, input, -dims - 1)
-    return layer_error(layer, error, _WORDS)
+    renamed = layer_error(layer, error, _WORDS)
+    return renamed if renamed is not error else with_name(name, error)
 
 
 class _Convolution(ConvBase):
@@ -116,46 +95,12 @@ class _Convolution(ConvBase):
             raise _explained(self, input, error) from None
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        dims = weight.dim() - 2
-        stride = _per_axis(self, "stride", self.stride, dims)
-        dilation = _per_axis(self, "dilation", self.dilation, dims)
-        padding: Sequence[int] = (0,) * dims
+        padding: Any = self.padding
         if self.padding_mode != "zeros":
-            input = self._padded(input, self._reversed_padding_repeated_twice, self.padding_mode)
-        elif not isinstance(self.padding, str):
-            padding = _per_axis(self, "padding", self.padding, dims)
-        elif self.padding == "same":
-            if any(s != 1 for s in stride):
-                raise ValueError(
-                    f"{type(self).__name__}: stride: expected 1 with padding='same', got {stride}"
-                )
-            total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
-            if all(t % 2 == 0 for t in total):
-                padding = [t // 2 for t in total]
-            else:
-                # Two numbers per axis, the last axis first, for F.pad.
-                input = self._padded(
-                    input, [side for t in total[::-1] for side in (t // 2, t - t // 2)], "constant"
-                )
-        elif self.padding != "valid":
-            raise ValueError(
-                f"{type(self).__name__}: padding: expected numbers, 'valid' or 'same', got {self.padding!r}"
-            )
-        return _convolution(
-            input,
-            weight,
-            bias,
-            *_axes(stride, 1),
-            *_axes(padding, 0),
-            *_axes(dilation, 1),
-            self.groups,
+            input, padding = _padded(input, self._reversed_padding_repeated_twice, self.padding_mode), 0
+        return _convolved(
+            weight.dim() - 2, input, weight, bias, self.stride, padding, self.dilation, self.groups
         )
-
-    def _padded(self, input: Tensor, sides: Sequence[int], mode: str) -> Tensor:
-        try:
-            return F.pad(input, sides, mode)
-        except RuntimeError as error:
-            raise ValueError(f"{type(self).__name__}: input: cannot be padded ({mode}): {error}") from None
 
 
 class Conv1d(_Convolution, torch.nn.Conv1d):
@@ -179,38 +124,37 @@ class _ConvTranspose(ConvTransposeBase):
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """`output_size` selects one of the output sizes that a stride allows."""
         try:
-            return self._transposed(input, self.weight, output_size)
+            return self._transposed_forward(input, self.weight, output_size)
         except (TypeError, ValueError, IndexError, NotImplementedError) as error:
             if (output := recorded(self, input, output_size)) is not None:
                 return output
             raise _explained(self, input, error) from None
 
-    def _transposed(self, input: Tensor, weight: Tensor, output_size: Sequence[int] | None) -> Tensor:
+    def _transposed_forward(self, input: Tensor, weight: Tensor, output_size: Sequence[int] | None) -> Tensor:
         if self.padding_mode != "zeros":
-            raise ValueError(
-                f"{type(self).__name__}: padding_mode: expected 'zeros', got {self.padding_mode!r}"
-            )
+            raise ValueError(f"padding_mode: expected 'zeros', got {self.padding_mode!r}")
         dims = weight.dim() - 2
-        names = ("stride", "padding", "dilation", "output_padding")
-        stride, padding, dilation, added = (
-            _per_axis(self, name, getattr(self, name), dims) for name in names
-        )
+        padding: Any = self.padding
+        output_padding: Sequence[int] = self.output_padding
         if output_size is not None:
+            settings = (("stride", self.stride), ("padding", padding), ("dilation", self.dilation))
+            strides, paddings, dilations = ([*_tuple(name, value, dims)] for name, value in settings)
             try:
                 sizes: Any = torch.Size(output_size)
-                added = self._output_padding(
-                    input, sizes, [*stride], [*padding], [*weight.shape[2:]], dims, [*dilation]
+                output_padding = self._output_padding(
+                    input, sizes, strides, paddings, [*weight.shape[2:]], dims, dilations
                 )
             except (TypeError, ValueError) as error:
-                raise type(error)(f"{type(self).__name__}: output_size: {error}") from None
-        return _full_convolution(
+                raise type(error)(f"output_size: {error}") from None
+        return _transposed(
+            dims,
             input,
             weight,
             self.bias,
-            *_axes(stride, 1),
-            *_axes(padding, 0),
-            *_axes(dilation, 1),
-            *_axes(added, 0),
+            self.stride,
+            padding,
+            self.dilation,
+            output_padding,
             self.groups,
         )
 

@@ -7,7 +7,6 @@ for wrong sizes and settings.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -32,11 +31,17 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return output.reshape(*input.shape[:-1], output.shape[-1])
 
 
-def _axes(name: str, value: Size, dims: int, default: int) -> list[int]:
+def _axes(name: str, value: Size, dims: int, default: int) -> tuple[int, int, int]:
     """One number per axis in the order of the C functions, depth, width, height."""
-    given: tuple[int, ...] = _tuple(name, value, dims)
-    depth, height, width = (*(default,) * (3 - dims), *given)
-    return [depth, width, height]
+    depth, height, width = (default,) * (3 - dims) + _tuple(name, value, dims)
+    return depth, width, height
+
+
+def _padded(input: Tensor, sides: Sequence[int], mode: str) -> Tensor:
+    try:
+        return F.pad(input, sides, mode)
+    except RuntimeError as error:
+        raise ValueError(f"input: cannot be padded ({mode}): {error}") from None
 
 
 def _convolved(
@@ -57,7 +62,7 @@ def _convolved(
         ]
         if any(t % 2 for t in total):
             # Two numbers per axis, the last axis first.
-            input = F.pad(input, [side for t in total[::-1] for side in (0, t % 2)])
+            input = _padded(input, [side for t in total[::-1] for side in (0, t % 2)], "constant")
         padding = [t // 2 for t in total]
     elif isinstance(padding, str):
         if padding != "valid":
@@ -114,15 +119,27 @@ def conv3d(
     return _convolved(3, input, weight, bias, stride, padding, dilation, groups)
 
 
-# Settings that are 1 along an axis that the input does not have.
-_ONES = ("stride", "dilation")
-
-
 def _transposed(
-    dims: int, input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, **settings: Any
+    dims: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Size,
+    padding: Size,
+    dilation: Size,
+    output_padding: Size,
+    groups: int,
 ) -> Tensor:
-    values = [n for name, value in settings.items() for n in _axes(name, value, dims, int(name in _ONES))]
-    output: Tensor = _full_convolution.apply(input, weight, bias, *values, groups)
+    output: Tensor = _full_convolution.apply(
+        input,
+        weight,
+        bias,
+        *_axes("stride", stride, dims, 1),
+        *_axes("padding", padding, dims, 0),
+        *_axes("dilation", dilation, dims, 1),
+        *_axes("output_padding", output_padding, dims, 0),
+        groups,
+    )
     return output
 
 
@@ -137,10 +154,7 @@ def conv_transpose1d(
     dilation: Size = 1,
 ) -> Tensor:
     """Transposed convolution of a sequence; see torch.nn.functional.conv_transpose1d."""
-    return _transposed(
-        1, input, weight, bias, groups,
-        stride=stride, padding=padding, dilation=dilation, output_padding=output_padding,
-    )  # fmt: skip
+    return _transposed(1, input, weight, bias, stride, padding, dilation, output_padding, groups)
 
 
 def conv_transpose2d(
@@ -154,10 +168,7 @@ def conv_transpose2d(
     dilation: Size = 1,
 ) -> Tensor:
     """Transposed convolution of an image; see torch.nn.functional.conv_transpose2d."""
-    return _transposed(
-        2, input, weight, bias, groups,
-        stride=stride, padding=padding, dilation=dilation, output_padding=output_padding,
-    )  # fmt: skip
+    return _transposed(2, input, weight, bias, stride, padding, dilation, output_padding, groups)
 
 
 def conv_transpose3d(
@@ -171,7 +182,4 @@ def conv_transpose3d(
     dilation: Size = 1,
 ) -> Tensor:
     """Transposed convolution of a volume; see torch.nn.functional.conv_transpose3d."""
-    return _transposed(
-        3, input, weight, bias, groups,
-        stride=stride, padding=padding, dilation=dilation, output_padding=output_padding,
-    )  # fmt: skip
+    return _transposed(3, input, weight, bias, stride, padding, dilation, output_padding, groups)
