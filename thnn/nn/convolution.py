@@ -11,8 +11,8 @@ from torch import Tensor
 from thnn._torch import ConvBase, ConvTransposeBase
 from thnn.nn._errors import layer_error, with_name, wrong_count
 from thnn.nn._layer import recorded
+from thnn.nn.functional._per_axis import per_axis
 from thnn.nn.functional.convolution import _convolved, _padded, _transposed
-from thnn.nn.functional.pooling import _tuple
 
 _DOC = """{kind} of {what}; drop-in replacement for ``torch.nn.{name}``, with its arguments, parameters, initial
     values and ``state_dict``.
@@ -138,7 +138,7 @@ class _ConvTranspose(ConvTransposeBase):
         output_padding: Sequence[int] = self.output_padding
         if output_size is not None:
             settings = (("stride", self.stride), ("padding", padding), ("dilation", self.dilation))
-            strides, paddings, dilations = ([*_tuple(name, value, dims)] for name, value in settings)
+            strides, paddings, dilations = ([*per_axis(name, value, dims)] for name, value in settings)
             try:
                 sizes: Any = torch.Size(output_size)
                 output_padding = self._output_padding(

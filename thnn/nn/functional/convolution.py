@@ -12,13 +12,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn.nn.functional.pooling import _tuple
+from thnn.nn.functional._per_axis import Size, per_axis
 
 _convolution = function_classes["ConvolutionFunction"]
 _full_convolution = function_classes["FullConvolutionFunction"]
 _linear = function_classes["LinearFunction"]
-
-Size = int | Sequence[int]
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -33,7 +31,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def _axes(name: str, value: Size, dims: int, default: int) -> tuple[int, int, int]:
     """One number per axis in the order of the C functions, depth, width, height."""
-    depth, height, width = (default,) * (3 - dims) + _tuple(name, value, dims)
+    depth, height, width = (default,) * (3 - dims) + per_axis(name, value, dims)
     return depth, width, height
 
 
@@ -55,10 +53,10 @@ def _convolved(
     groups: int,
 ) -> Tensor:
     if padding == "same":
-        if any(s != 1 for s in _tuple("stride", stride, dims)):
+        if any(s != 1 for s in per_axis("stride", stride, dims)):
             raise ValueError(f"stride: expected 1 with padding='same', got {stride}")
         total = [
-            d * (k - 1) for d, k in zip(_tuple("dilation", dilation, dims), weight.shape[2:], strict=True)
+            d * (k - 1) for d, k in zip(per_axis("dilation", dilation, dims), weight.shape[2:], strict=True)
         ]
         if any(t % 2 for t in total):
             # Two numbers per axis, the last axis first.

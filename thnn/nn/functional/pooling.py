@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
+from thnn.nn.functional._per_axis import Size, per_axis, scaled
 
-Size = int | Sequence[int]
 OutputSize = int | None | Sequence[int | None]
 
 
@@ -33,28 +33,11 @@ _fractional_max3d = function_classes["VolumetricFractionalMaxPoolingFunction"]
 _unpool2d = function_classes["SpatialMaxUnpoolingFunction"]
 
 
-def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
-    """One value per axis; a single value is for all axes."""
-    # The check of an abstract class takes as long as the smallest kernels.
-    if isinstance(value, int) or not isinstance(value, (tuple, list, Sequence)):
-        return (value,) * dims
-    if len(value) == 1:
-        return (*value,) * dims
-    if len(value) != dims:
-        raise ValueError(f"{name}: expected one number for each of {dims} axes or one for all, got {value}")
-    return tuple(value)
-
-
-def _scaled(size: Any, factor: float) -> Any:
-    """size * factor, rounded down; symbolic or, in torch.jit.trace, a tensor if the size is."""
-    return (size.double() * factor).long() if isinstance(size, Tensor) else torch.sym_int(size * factor)
-
-
 def _strides(stride: Size | None, kernel: tuple[int, ...]) -> tuple[int, ...]:
     """The strides of windows; None and [] are the sizes of the kernel."""
     if stride is None or (isinstance(stride, Sequence) and not stride):
         return kernel
-    return _tuple("stride", stride, len(kernel))
+    return per_axis("stride", stride, len(kernel))
 
 
 def _check_dims(input: Tensor, dims: int) -> None:
@@ -98,7 +81,7 @@ def max_pool1d(
     """The largest value of each window of a sequence (N, C, L) or (C, L); see torch.nn.functional.max_pool1d."""
     _check_dims(input, 1)
     kernel, padding, dilation = (
-        _tuple(name, value, 1)
+        per_axis(name, value, 1)
         for name, value in (("kernel_size", kernel_size), ("padding", padding), ("dilation", dilation))
     )
     result = max_pool2d(
@@ -127,10 +110,10 @@ def max_pool2d(
     With return_indices also h * W + w of each maximum.
     """
     _check_dims(input, 2)
-    kH, kW = kernel = _tuple("kernel_size", kernel_size, 2)
+    kH, kW = kernel = per_axis("kernel_size", kernel_size, 2)
     dH, dW = strides = _strides(stride, kernel)
-    padH, padW = paddings = _tuple("padding", padding, 2)
-    dilationH, dilationW = _tuple("dilation", dilation, 2)
+    padH, padW = paddings = per_axis("padding", padding, 2)
+    dilationH, dilationW = per_axis("dilation", dilation, 2)
     if dilationH == dilationW == 1:
         result = _max2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices)
     else:
@@ -159,10 +142,10 @@ def max_pool3d(
     most 256 elements along an axis.
     """
     _check_dims(input, 3)
-    kT, kH, kW = kernel = _tuple("kernel_size", kernel_size, 3)
+    kT, kH, kW = kernel = per_axis("kernel_size", kernel_size, 3)
     dT, dH, dW = strides = _strides(stride, kernel)
-    pT, pH, pW = paddings = _tuple("padding", padding, 3)
-    dilationT, dilationH, dilationW = dilations = _tuple("dilation", dilation, 3)
+    pT, pH, pW = paddings = per_axis("padding", padding, 3)
+    dilationT, dilationH, dilationW = dilations = per_axis("dilation", dilation, 3)
     result = _dilated_max3d.apply(
         input, kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceil_mode,
         return_indices=return_indices,
@@ -202,7 +185,7 @@ def avg_pool1d(
 ) -> Tensor:
     """The mean of each window of a sequence (N, C, L) or (C, L); see torch.nn.functional.avg_pool1d."""
     _check_dims(input, 1)
-    kernel, padding = _tuple("kernel_size", kernel_size, 1), _tuple("padding", padding, 1)
+    kernel, padding = per_axis("kernel_size", kernel_size, 1), per_axis("padding", padding, 1)
     strides = _strides(stride, kernel)
     output = avg_pool2d(
         input.unsqueeze(-2), (1, *kernel), (1, *strides), (0, *padding), ceil_mode, count_include_pad
@@ -224,9 +207,9 @@ def avg_pool2d(
     divisor_override divides the sums in place of the number of elements.
     """
     _check_dims(input, 2)
-    kH, kW = kernel = _tuple("kernel_size", kernel_size, 2)
+    kH, kW = kernel = per_axis("kernel_size", kernel_size, 2)
     dH, dW = strides = _strides(stride, kernel)
-    padH, padW = paddings = _tuple("padding", padding, 2)
+    padH, padW = paddings = per_axis("padding", padding, 2)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
     output = _without_windows_beyond_input(output, input, kernel, strides, paddings, ceil_mode)
@@ -247,9 +230,9 @@ def avg_pool3d(
     divisor_override divides the sums in place of the number of elements.
     """
     _check_dims(input, 3)
-    kT, kH, kW = kernel = _tuple("kernel_size", kernel_size, 3)
+    kT, kH, kW = kernel = per_axis("kernel_size", kernel_size, 3)
     dT, dH, dW = strides = _strides(stride, kernel)
-    pT, pH, pW = paddings = _tuple("padding", padding, 3)
+    pT, pH, pW = paddings = per_axis("padding", padding, 3)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average3d.apply(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
     output = _without_windows_beyond_input(output, input, kernel, strides, paddings, ceil_mode)
@@ -283,7 +266,7 @@ def _overridden(
 
 def _sizes(name: str, value: OutputSize, input: Tensor, dims: int) -> tuple[int, ...]:
     """Output sizes; None is the size of the input."""
-    given = _tuple(name, value, dims)
+    given = per_axis(name, value, dims)
     return tuple(input.shape[d - dims] if size is None else size for d, size in enumerate(given))
 
 
@@ -337,14 +320,14 @@ def _fractional_arguments(
             f"output_size, output_ratio: expected one of them, got {output_size!r} and {output_ratio!r}"
         )
     if output_size is None:
-        ratios = _tuple("output_ratio", output_ratio, dims)
+        ratios = per_axis("output_ratio", output_ratio, dims)
         if not all(0 < ratio < 1 for ratio in ratios):
             raise ValueError(f"output_ratio: expected numbers between 0 and 1, got {output_ratio}")
-        output_size = [_scaled(size, ratio) for size, ratio in zip(input.shape[-dims:], ratios)]
+        output_size = [scaled(size, ratio) for size, ratio in zip(input.shape[-dims:], ratios)]
     if samples is None:
         batch = input.shape[0] if input.dim() == dims + 2 else 1
         samples = torch.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype, device=input.device)
-    return _tuple("output_size", output_size, dims), samples
+    return per_axis("output_size", output_size, dims), samples
 
 
 def fractional_max_pool2d(
@@ -360,7 +343,7 @@ def fractional_max_pool2d(
     See torch.nn.functional.fractional_max_pool2d. Source: Graham 2014.
     """
     _check_dims(input, 2)
-    kH, kW = _tuple("kernel_size", kernel_size, 2)
+    kH, kW = per_axis("kernel_size", kernel_size, 2)
     (height, width), samples = _fractional_arguments(input, output_size, output_ratio, _random_samples, 2)
     return _fractional_max2d.apply(input, samples, width, height, kW, kH, return_indices=return_indices)
 
@@ -378,7 +361,7 @@ def fractional_max_pool3d(
     See torch.nn.functional.fractional_max_pool3d. Source: Graham 2014.
     """
     _check_dims(input, 3)
-    kT, kH, kW = _tuple("kernel_size", kernel_size, 3)
+    kT, kH, kW = per_axis("kernel_size", kernel_size, 3)
     (depth, height, width), samples = _fractional_arguments(
         input, output_size, output_ratio, _random_samples, 3
     )
@@ -401,7 +384,7 @@ def _lp_pool(
         largest: Tensor = _MAXIMA[dims](sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
         return sign * largest
     average = _AVERAGES[dims](input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    elements = math.prod(_tuple("kernel_size", kernel_size, dims))
+    elements = math.prod(per_axis("kernel_size", kernel_size, dims))
     # sign * relu(abs) equals the average. As in torch, relu gives 0 as the gradient at 0, where that of the root is
     # infinite.
     return (average.sign() * torch.relu(average.abs())).mul(elements).pow(1 / norm_type)
@@ -463,8 +446,8 @@ def _unpooled_sizes(
 def _unpooling_axes(
     kernel_size: Size, stride: Size | None, padding: Size, dims: int
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    kernel = _tuple("kernel_size", kernel_size, dims)
-    return kernel, _strides(stride, kernel), _tuple("padding", padding, dims)
+    kernel = per_axis("kernel_size", kernel_size, dims)
+    return kernel, _strides(stride, kernel), per_axis("padding", padding, dims)
 
 
 def _check_indices(input: Tensor, indices: Tensor, dims: int) -> None:

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn.nn.functional.pooling import _scaled, _tuple
+from thnn.nn.functional._per_axis import per_axis, scaled
 
 _interpolation = function_classes["InterpolationFunction"]
 _sample2d = function_classes["SpatialGridSamplerBilinearFunction"]
@@ -80,11 +80,11 @@ def _sizes(
     if size is not None:
         if recompute_scale_factor:
             raise ValueError("recompute_scale_factor: expected False or None where a size is given, got True")
-        return _tuple("size", size, dims), (0.0,) * dims
-    factors = _tuple("scale_factor", scale_factor, dims)
+        return per_axis("size", size, dims), (0.0,) * dims
+    factors = per_axis("scale_factor", scale_factor, dims)
     if not all(0 < factor < math.inf for factor in factors):
         raise ValueError(f"scale_factor: expected positive numbers, got {scale_factor}")
-    sizes = tuple(_scaled(length, factor) for length, factor in zip(given, factors))
+    sizes = tuple(scaled(length, factor) for length, factor in zip(given, factors))
     return sizes, (0.0,) * dims if recompute_scale_factor else tuple(1 / factor for factor in factors)
 
 
