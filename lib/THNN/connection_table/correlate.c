@@ -73,11 +73,9 @@ static void makePlan(ConnectionPlan *p, const ConnectionTable *table)
 }
 
 /* sum[i] += the terms of n connections at the positions of V vectors. */
-static inline __attribute__((always_inline)) void addTerms(const int V, real *sum, const real *packed,
-                                                           int64_t channelPitch, const Connection *list, int64_t n,
-                                                           const real *weight, int64_t filterStride,
-                                                           const int64_t *source, const int64_t *element,
-                                                           int64_t elements, int32_t first)
+static ALWAYS_INLINE void addTerms(const int V, real *sum, const real *packed, int64_t channelPitch,
+                                   const Connection *list, int64_t n, const real *weight, int64_t filterStride,
+                                   const int64_t *source, const int64_t *element, int64_t elements, int32_t first)
 {
   vreal acc[ACCUMULATORS];
 #pragma GCC unroll 8

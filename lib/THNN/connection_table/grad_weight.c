@@ -62,10 +62,9 @@ static void makePlan(GradWeightPlan *p, const ConnectionTable *table)
 }
 
 /* sum[t] += the products of a tile for the E kernel elements at source[0] .. source[E - 1]. */
-static inline __attribute__((always_inline)) void products(const int E, const GradWeightPlan *p,
-                                                           const int64_t *tile, const real *packed,
-                                                           const Gradients *gradients, const real *gradient,
-                                                           const int64_t *source, double *sum)
+static ALWAYS_INLINE void products(const int E, const GradWeightPlan *p, const int64_t *tile, const real *packed,
+                                   const Gradients *gradients, const real *gradient, const int64_t *source,
+                                   double *sum)
 {
   vreal acc[ACCUMULATORS];
 #pragma GCC unroll 9

@@ -171,10 +171,9 @@ static inline VectorLanes vectorLanes(const DepthwisePlan *p, int64_t vector)
 }
 
 /* Computes P positions of one vector. full: all lanes are in use. */
-static inline __attribute__((always_inline)) void sumPositions(const int P, const bool full, const bool sameLanes,
-                                                               const ElementTable *w, int64_t channels,
-                                                               VectorLanes lanes, const real *source,
-                                                               const real *weight, real *target)
+static ALWAYS_INLINE void sumPositions(const int P, const bool full, const bool sameLanes, const ElementTable *w,
+                                       int64_t channels, VectorLanes lanes, const real *source, const real *weight,
+                                       real *target)
 {
   vreal acc[POSITIONS], x[POSITIONS];
 #pragma GCC unroll 8
@@ -310,10 +309,9 @@ void THNN_(depthwiseCorrelate)(const Correlation *c)
 
 /* Adds the products of n positions to the sums of T kernel elements of one vector, from number `first` of the table on.
    full: all lanes of both vectors are in use. */
-static inline __attribute__((always_inline)) void products(const int T, const bool full, const ElementTable *w,
-                                                           VectorLanes lanes, vint sourceOrder, vint gradientOrder,
-                                                           int64_t first, int n, const real *source,
-                                                           const real *gradient, real *sum)
+static ALWAYS_INLINE void products(const int T, const bool full, const ElementTable *w, VectorLanes lanes,
+                                   vint sourceOrder, vint gradientOrder, int64_t first, int n, const real *source,
+                                   const real *gradient, real *sum)
 {
   vreal acc[ACCUMULATORS];
   const real *x[ACCUMULATORS];

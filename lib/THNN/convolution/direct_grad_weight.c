@@ -70,10 +70,8 @@ static inline vreal loadEach(const real *from, int64_t stride, int n)
 }
 
 /* Adds the products of a tile to the sums of T entries. */
-static inline __attribute__((always_inline)) void products(const int T, const DirectGradWeightPlan *p,
-                                                           const Tile *tile, const real *packed,
-                                                           const int32_t *offset, const real *gradient,
-                                                           double *sum)
+static ALWAYS_INLINE void products(const int T, const DirectGradWeightPlan *p, const Tile *tile,
+                                   const real *packed, const int32_t *offset, const real *gradient, double *sum)
 {
   const Correlation *c = p->c;
   const int64_t stride = c->axis[3].targetStride, width = tile->size[3];

@@ -19,10 +19,9 @@
 #define ACCUMULATORS_PER_SUM (VBYTES == 64 ? 2 : 1)
 
 /* P and Q are constants in every caller, so that acc lives in registers. Unroll factors must be literals. */
-static inline __attribute__((always_inline)) void microtile(const int P, const int Q, real *sum, int64_t sumStride,
-                                                            const real *bias, const real *source,
-                                                            const real *weight, int64_t weightStride,
-                                                            const DirectTerms *k)
+static ALWAYS_INLINE void microtile(const int P, const int Q, real *sum, int64_t sumStride, const real *bias,
+                                    const real *source, const real *weight, int64_t weightStride,
+                                    const DirectTerms *k)
 {
   vreal acc[DIRECT_OUTPUTS * DIRECT_VECTORS];
 #pragma GCC unroll 24
@@ -68,8 +67,8 @@ const DirectKernel THNN_(directKernels)[DIRECT_OUTPUTS + 1][DIRECT_VECTORS + 1] 
 
 /* Each sum is bias + all channels, kernel columns and K elements of a column. The last micro-tile overlaps with the
    one before. */
-static inline __attribute__((always_inline)) void columnMicrotile(const int K, const int R, const int Q,
-                                                                  const DirectColumn *p, const DirectTerms *k)
+static ALWAYS_INLINE void columnMicrotile(const int K, const int R, const int Q, const DirectColumn *p,
+                                          const DirectTerms *k)
 {
   for (int64_t y = 0; y < p->rows; y += R) {
     const int64_t first = MIN(y, p->rows - R);

@@ -5,6 +5,7 @@
 #include "convolution/implicit_gemm.h"
 #include "convolution/winograd_transforms.h"
 #include "runtime/shared_scratch.h"
+#include "runtime/caches.h"
 #include "runtime/winograd.h"
 
 bool THNN_(winogradSuits)(const Correlation *c)

@@ -1,7 +1,7 @@
 #include "convolution/grad_weight.h"
 #include "convolution/winograd.h"
 #include "convolution/winograd_transforms.h"
-#include "runtime/winograd.h"
+#include "runtime/caches.h"
 
 /* gradWeight by F(3x3,mxm): the m x m gradients of a Winograd tile are transformed to as many components as its patch.
    Per component, the products of both are summed over tiles, and the sums are transformed to kernel elements. A task
@@ -95,9 +95,8 @@ typedef struct Task {
   real *sums, *patches, *gradients, *strip;
 } Task;
 
-static inline __attribute__((always_inline)) real *transformGradients(const int m, const real *strip,
-                                                                      int64_t pitch, int64_t tiles, real *to,
-                                                                      int64_t componentStride, int64_t tileStride)
+static ALWAYS_INLINE real *transformGradients(const int m, const real *strip, int64_t pitch, int64_t tiles,
+                                              real *to, int64_t componentStride, int64_t tileStride)
 {
   const int n = m + 2;
   for (int64_t tile = 0; tile < tiles; tile++, strip += m * VL, to += tileStride) {
@@ -169,8 +168,7 @@ static void multiply(const Plan *p, const Task *t, int64_t tiles, bool accumulat
       }
 }
 
-static inline __attribute__((always_inline)) void transformSums(const int m, real *sums, int64_t componentStride,
-                                                                vreal *check)
+static ALWAYS_INLINE void transformSums(const int m, real *sums, int64_t componentStride, vreal *check)
 {
   const int n = m + 2;
   vreal row[18], zero = *check; /* row: [component of the column][kernel element] */

@@ -3,10 +3,9 @@
 #ifdef WINOGRAD
 
 #define MAX_VECTORS (2 * GEMM_MR)
-#define INLINE static inline __attribute__((always_inline))
 
 /* Inlined with constant R and V, so that acc stays in registers. */
-INLINE void product(const int R, const int V, const WinogradProduct *p)
+static ALWAYS_INLINE void product(const int R, const int V, const WinogradProduct *p)
 {
   vreal acc[MAX_VECTORS];
   real total[MAX_VECTORS * VBYTES / sizeof(real)]; /* of the previous partial sums */
@@ -54,7 +53,7 @@ INLINE void product(const int R, const int V, const WinogradProduct *p)
     }
 }
 
-INLINE void sum(const int R, const int V, const WinogradSum *p)
+static ALWAYS_INLINE void sum(const int R, const int V, const WinogradSum *p)
 {
   vreal acc[MAX_VECTORS];
   real total[MAX_VECTORS * VBYTES / sizeof(real)]; /* of the previous partial sums */

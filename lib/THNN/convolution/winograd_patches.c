@@ -45,8 +45,8 @@ typedef struct Cursor {
 } Cursor;
 
 /* Transforms the patches of a row of tiles. The last two columns of a patch are the first two of the next one. */
-static inline __attribute__((always_inline)) Cursor transformRow(const int m, real *const *row, int64_t tiles,
-                                                                 Cursor cursor, int64_t componentStride)
+static ALWAYS_INLINE Cursor transformRow(const int m, real *const *row, int64_t tiles, Cursor cursor,
+                                         int64_t componentStride)
 {
   const int n = m + 2;
   vreal column[36]; /* [component of the column][column] */

@@ -19,7 +19,7 @@
    often. With m = 4 the points are 0, p, -p, q, -q and infinity, p = sqrt(1/2) and q = sqrt(2), which have the smallest
    rounding errors of all +-p, +-q; docs/convolution.md compares these errors with torch's. */
 
-#define WINOGRAD_TRANSFORM static inline __attribute__((always_inline)) void
+#define WINOGRAD_TRANSFORM static ALWAYS_INLINE void
 
 #define WINOGRAD_P ((real)0.70710678118654752440)
 #define WINOGRAD_Q ((real)1.41421356237309504880)

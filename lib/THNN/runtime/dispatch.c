@@ -8,7 +8,7 @@
 #ifdef THNN_X86_VARIANTS
 #include "runtime/cpu_features.h"
 #endif
-#include "runtime/streaming.h"
+#include "runtime/caches.h"
 #include "runtime/winograd.h"
 
 THNNCapability thnn_capability;

@@ -1,9 +1,7 @@
 #ifndef THNN_RUNTIME_STREAMING_H
 #define THNN_RUNTIME_STREAMING_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "runtime/caches.h"
 #include "runtime/inline.h"
 
 /* Two techniques for loops that read and write their operands once:
@@ -25,13 +23,5 @@ static ALWAYS_INLINE void thnn_prefetchAheadForWrite(void *p, int bytes)
 {
   for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_PREFETCH_DISTANCE + i, 1);
 }
-
-/* True if operands of `bytes` bytes in total exceed seven eighths of the last-level cache. The size of that cache is the
-   one that Linux reports, but at most 16 MiB for each CPU; the environment variable THNN_CACHE_BYTES overrides both, and
-   with 0 all operands exceed the cache. */
-bool thnn_exceedsLastLevelCache(int64_t bytes);
-
-/* The message for an invalid THNN_CACHE_BYTES, or NULL. */
-const char *thnn_cacheError(void);
 
 #endif

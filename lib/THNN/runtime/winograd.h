@@ -2,15 +2,11 @@
 #define THNN_RUNTIME_WINOGRAD_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* False if the environment variable THNN_WINOGRAD is 0: no convolution is then computed by Winograd's method. */
 bool thnn_winogradEnabled(void);
 
 /* The message for an invalid THNN_WINOGRAD, or NULL. */
 const char *thnn_winogradError(void);
-
-/* Bytes of the second-level cache of a core, as Linux reports them, or 1 MiB. */
-int64_t thnn_secondLevelCacheBytes(void);
 
 #endif
