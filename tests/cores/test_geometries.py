@@ -87,8 +87,8 @@ GAPS = {
     "far elements in depth": Geometry(1, 20, 33, (29, 6, 12), (2, 3, 3), (2, 1, 1), (0, 1, 1), (13, 1, 1)),
     "far windows in depth": Geometry(1, 20, 33, (29, 30, 12), (2, 2, 3), (9, 7, 1), (0, 1, 1), (2, 1, 1)),
 }
-# Direct convolution: short rows that a longer axis replaces, tiles in L2, more than 128 kernel elements, the batch as the
-# longest axis. Groups of one input and several output channels.
+# Direct convolution: short rows that a longer axis replaces, tiles in L2, more than 128 kernel elements, the batch as
+# the longest axis. Groups of one input and several output channels.
 DIRECT = {
     "rows of one pixel": Geometry(1, 20, 3, (60, 1), (3, 1), (2, 1), (1, 0), (1, 1)),
     "rows of one pixel, gradInput": Geometry(
@@ -102,7 +102,20 @@ DIRECT = {
     ),
     "multiplier, planes": Geometry(2, 20, 100, (19, 17), (3, 3), (2, 2), (1, 1), (1, 1), groups=20),
 }
-SMALL |= BANDS | ZONES | GAPS | DIRECT
+# gradInput of channels-last images as the sum of rows of channels: few and many output channels, more channels than a
+# segment of sums.
+CHANNELS = {
+    f"channels, {name}": Geometry(
+        2, terms, channels, (3, 2), (7, 5), (2, 3), (1, 0), (1, 2), groups, True, True
+    )
+    for name, terms, channels, groups in (
+        ("few outputs", 4, 20, 1),
+        ("many outputs", 24, 33, 1),
+        ("groups", 12, 54, 3),
+        ("segments", 6, 4200, 1),
+    )
+}
+SMALL |= BANDS | ZONES | GAPS | DIRECT | CHANNELS
 GEOMETRIES = list(SMALL.values()) + _small_random(300)
 
 
@@ -117,7 +130,7 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
             assert error <= tolerance * max(right.abs().max().item(), 1), (product, dtype)
 
 
-@pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES, *GAPS, *DIRECT])
+@pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES, *GAPS, *DIRECT, *CHANNELS])
 def test_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
     geometry = small(NAMED[name], 256, 64) if name in NAMED else SMALL[name]
     calls = thnn_calls(geometry, geometry.tensors())

@@ -3,7 +3,8 @@
 ``python -m thnn.testing.bench_geometries [--count N] [--seed N] [--named REGEX]`` times the named geometries and N
 random ones with one thread: output, gradInput and gradWeight, plain and transposed, in one to three dimensions, with
 groups, stride, padding and dilation. A product fails if it takes more than twice torch's time plus 5 ms, or if it
-differs from torch's result. The slowest products are printed; the exit status is 1 if one fails.
+differs from torch's result; where the two differ, torch computes it again in double precision. The slowest products are
+printed; the exit status is 1 if one fails.
 """
 
 from __future__ import annotations
@@ -310,6 +311,10 @@ def measure(geometry: Geometry, name: str, warm: bool) -> list[Result]:
         (mine, value), (other, expected) = _timed(ours), _timed(theirs)
         scale = expected.abs().max().item()
         error = (value - expected).abs().max().item() / scale if scale > 0 else value.abs().max().item()
+        if error > _TOLERANCE:  # some gradients of torch 2.13 in float32 are wrong
+            doubles = [t.double() for t in tensors]
+            expected = torch_calls(geometry, doubles)[PRODUCTS.index(product)]()
+            error = ((value - expected).abs().max() / expected.abs().max()).item()
         del expected
         for _ in range(_REPEATS if warm or mine > 0.7 * (_RATIO * other + _SECONDS) else 0):
             if mine > 1 and not warm:

@@ -27,11 +27,14 @@ void THNN_(columnBlockSize)(int64_t *size, int64_t leastPositions)
   }
 }
 
-void THNN_(columnStrides)(const int64_t *size, bool elementsInnermost, int64_t *stride)
+void THNN_(columnStrides)(const int64_t *size, ColumnIndex innermost, int64_t *stride)
 {
+  static const int order[][COLUMN_AXES] = {[COLUMN_POSITION] = {4, 5, 6, 7, 0, 1, 2, 3},
+                                           [COLUMN_CHANNEL] = {0, 1, 2, 3, 5, 6, 7, 4},
+                                           [COLUMN_ELEMENT] = {0, 1, 2, 3, 4, 5, 6, 7}};
   int64_t pitch = 1;
   for (int i = COLUMN_AXES - 1; i >= 0; i--) {
-    const int d = elementsInnermost ? i : (i + 4) % COLUMN_AXES;
+    const int d = order[innermost][i];
     stride[d] = pitch;
     pitch *= size[d];
   }
@@ -205,7 +208,7 @@ static bool addAllProducts(const Correlation *c, const Unfolding *u, bool gradWe
         b.first[d] = i[d] * most[d];
         b.size[d] = MIN(most[d], whole[d] - b.first[d]);
       }
-      THNN_(columnStrides)(b.size, u->alongElements, stride);
+      THNN_(columnStrides)(b.size, u->alongElements ? COLUMN_ELEMENT : COLUMN_POSITION, stride);
       unfold(u, c->source + group * c->inChannels * c->sourceChannelStride, &b, stride, columns);
       addProduct(c, u, group, &b, stride, columns, gradWeight, scale);
     }

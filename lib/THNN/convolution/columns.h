@@ -23,8 +23,9 @@ typedef struct ColumnBlock {
    `leastPositions`, then channels and kernel elements. */
 void THNN_(columnBlockSize)(int64_t *size, int64_t leastPositions);
 
-/* Sets the strides of a block's axes, kernel elements innermost or positions innermost. */
-void THNN_(columnStrides)(const int64_t *size, bool elementsInnermost, int64_t *stride);
+/* Sets the strides of a block's axes, of which one kind is innermost. */
+typedef enum ColumnIndex { COLUMN_POSITION, COLUMN_CHANNEL, COLUMN_ELEMENT } ColumnIndex;
+void THNN_(columnStrides)(const int64_t *size, ColumnIndex innermost, int64_t *stride);
 
 /* Makes the axes of an index as long as possible: adjacent axes become one if both strides allow it. */
 void THNN_(mergeAxes)(int64_t *size, int64_t *stride, int64_t *otherStride);

@@ -69,26 +69,10 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
 /* Computes all residue classes at once by direct convolution. Returns false if another algorithm is faster. */
 static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView weight, ConvolutionView gradInput)
 {
-  ResidueClasses classes[4] = {{1, {{.positions = g->batch, .kernel = 1, .dilation = 1}}}};
-  for (int d = 0; d < 3; d++) {
-    ResidueClasses *all = classes + d + 1;
-    all->count = 0;
-    const int64_t count = residueCount(g->axis + d);
-    if (count > DIRECT_CLASSES) return false;
-    for (int64_t i = 0; i < count; i++) {
-      CorrelationAxis axis;
-      int64_t coordinate, lastElement;
-      if (!THNN_(residueAxis)(g->axis + d, i, &axis, &coordinate, &lastElement)) continue;
-      all->item[all->count++] = (ResidueClass){.positions = axis.targetSize,
-                                               .offset = axis.offset,
-                                               .kernel = axis.kernel,
-                                               .dilation = axis.dilation,
-                                               .targetOffset = coordinate * gradInput.stride[d + 2],
-                                               .weightOffset = lastElement * weight.stride[d + 2],
-                                               .weightStride = axis.weightStride * weight.stride[d + 2]};
-    }
-    if (all->count == 0) return true; /* no kernel element reaches an input: gradInput is the bias */
-  }
+  ResidueClasses classes[4];
+  if (!THNN_(directClasses)(g, weight, gradInput, classes)) return false;
+  for (int d = 0; d < 4; d++)
+    if (classes[d].count == 0) return true; /* no kernel element reaches an input: gradInput is the bias */
   THNN_(directJoin)(&c, classes);
   return THNN_(directSuits)(&c) && THNN_(directCorrelate)(&c, classes);
 }

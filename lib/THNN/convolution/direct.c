@@ -24,6 +24,31 @@ typedef struct DirectPlan {
   int64_t *source, *weight;
 } DirectPlan;
 
+bool THNN_(directClasses)(const Convolution *g, ConvolutionView weight, ConvolutionView gradInput,
+                          ResidueClasses *classes)
+{
+  classes[0] = (ResidueClasses){1, {{.positions = g->batch, .kernel = 1, .dilation = 1}}};
+  for (int d = 0; d < 3; d++) {
+    ResidueClasses *all = classes + d + 1;
+    all->count = 0;
+    const int64_t count = residueCount(g->axis + d);
+    if (count > DIRECT_CLASSES) return false;
+    for (int64_t i = 0; i < count; i++) {
+      CorrelationAxis axis;
+      int64_t coordinate, lastElement;
+      if (!THNN_(residueAxis)(g->axis + d, i, &axis, &coordinate, &lastElement)) continue;
+      all->item[all->count++] = (ResidueClass){.positions = axis.targetSize,
+                                               .offset = axis.offset,
+                                               .kernel = axis.kernel,
+                                               .dilation = axis.dilation,
+                                               .targetOffset = coordinate * gradInput.stride[d + 2],
+                                               .weightOffset = lastElement * weight.stride[d + 2],
+                                               .weightStride = axis.weightStride * weight.stride[d + 2]};
+    }
+  }
+  return true;
+}
+
 void THNN_(directJoin)(Correlation *c, ResidueClasses *classes)
 {
   for (int d = 0; d < 4; d++) {

@@ -26,6 +26,11 @@ typedef struct ResidueClasses {
   ResidueClass item[DIRECT_CLASSES];
 } ResidueClasses;
 
+/* Sets the residue classes of gradInput; a count is 0 if no kernel element reaches an input. Returns false if an axis has
+   more than DIRECT_CLASSES. */
+bool THNN_(directClasses)(const Convolution *geometry, ConvolutionView weight, ConvolutionView gradInput,
+                          ResidueClasses *classes);
+
 /* Makes each axis of the correlation the union of its residue classes: the most positions, the least offset, and a
    kernel of dilation 1 that covers every source coordinate that a position of any class reads; an axis of one class keeps
    its dilation. Offsets and dilations of the classes are in kernel elements of the joined axis. directSuits and

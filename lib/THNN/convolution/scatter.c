@@ -31,11 +31,14 @@ typedef struct ScatterAxis {
   int64_t factorPosition, factorElement; /* of their factors */
 } ScatterAxis;
 
-/* pixel += the sum over `terms` terms of factor * row element. Rows run along the last axis, which is the longest:
-   along its kernel elements or along its positions. */
+/* The direction of the rows that are added: along the kernel elements or the positions of the last axis, which is the
+   longest, or along the channels. */
+typedef enum RowDirection { ALONG_POSITIONS, ALONG_ELEMENTS, ALONG_CHANNELS } RowDirection;
+
+/* pixel += the sum over `terms` terms of factor * row element. */
 typedef struct Scatter {
   ScatterAxis axis[3];
-  bool alongElements;
+  RowDirection direction;
   int64_t batch, groups, channels, terms;
   real *image;
   const real *row, *factor;
@@ -100,8 +103,8 @@ static bool nextPair(Pairs *p, Offsets *at)
 }
 
 /* to[i * toStride] += factor * from[i * fromStride] */
-static inline void addMultiple(real *to, int64_t toStride, real factor, const real *from, int64_t fromStride,
-                               int64_t n)
+static ALWAYS_INLINE void addMultiple(real *to, int64_t toStride, real factor, const real *from,
+                                      int64_t fromStride, int64_t n)
 {
   if (toStride == 1 && fromStride == 1) {
     int64_t i = 0;
@@ -121,6 +124,13 @@ typedef struct Sums {
   int64_t begin, count, terms;
 } Sums;
 
+static void clear(Sums *s)
+{
+  memset(s->partial, 0, sizeof(real) * (size_t)s->count);
+  memset(s->total, 0, sizeof(real) * (size_t)s->count);
+  s->terms = 0;
+}
+
 static void flush(Sums *s)
 {
   THNN_PRAGMA(omp simd)
@@ -135,7 +145,7 @@ static void flush(Sums *s)
 static void addRows(const Scatter *p, const real *row, const real *factor, Sums *s)
 {
   const ScatterAxis *a = p->axis + 2;
-  const bool along = p->alongElements;
+  const bool along = p->direction == ALONG_ELEMENTS;
   /* Row i starts at i * step, and its elements are `pitch` apart. */
   const int64_t step = along ? a->stride : a->dilation, pitch = along ? a->dilation : a->stride;
   const int64_t first = along ? a->firstElement : a->firstPosition, end = along ? a->endElement : a->endPosition;
@@ -169,9 +179,63 @@ static void pixelRange(const ScatterAxis *a, int64_t *low, int64_t *high)
   *high = MAX(*low, *high);
 }
 
+/* Sets the sums of a segment of one pixel's channels, and returns false if nothing is added to it. */
+static bool sumChannels(const Scatter *p, const int64_t *pixel, const real *row, const real *factor, Sums *s)
+{
+  bool reached = false;
+  Offsets at[3];
+  for (Pairs outer = pairsOf(p->axis, pixel[0]); nextPair(&outer, at);)
+    for (Pairs middle = pairsOf(p->axis + 1, pixel[1]); nextPair(&middle, at + 1);)
+      for (Pairs inner = pairsOf(p->axis + 2, pixel[2]); nextPair(&inner, at + 2);) {
+        if (!reached) clear(s);
+        reached = true;
+        const real *from = row + at[0].row + at[1].row + at[2].row,
+                   *by = factor + at[0].factor + at[1].factor + at[2].factor;
+        for (int64_t t = 0; t < p->terms; t++)
+          addMultiple(s->partial, 1, by[t * p->factorTerm], from + t * p->rowTerm, 1, s->count);
+        s->terms += p->terms;
+        if (s->terms >= PARTIAL_TERMS) flush(s);
+      }
+  return reached;
+}
+
+/* Adds all rows of channels to a channels-last image. A task owns a row of pixels of some channels. */
+static void scatterChannels(const Scatter *p)
+{
+  int64_t low[3], high[3];
+  double work = (double)p->terms * (double)(p->batch * p->groups * p->channels);
+  for (int d = 0; d < 3; d++) {
+    const ScatterAxis *a = p->axis + d;
+    pixelRange(a, low + d, high + d);
+    work *= (double)(a->endPosition - a->firstPosition) * (double)(a->endElement - a->firstElement);
+  }
+  const int64_t segments = ceilDivide(p->channels, SEGMENT_REALS), size[2] = {high[0] - low[0], high[1] - low[1]},
+                tasks = p->batch * p->groups * size[0] * size[1] * segments;
+  if (tasks == 0) return;
+  THNN_PARALLEL_FOR(task, tasks, (int64_t)MIN(work / 4, 1e15)) {
+    const int64_t segment = task % segments, row = task / segments, image = row / size[1] / size[0];
+    const int64_t group = image % p->groups, n = image / p->groups, first = segment * p->channels / segments,
+                  end = (segment + 1) * p->channels / segments;
+    int64_t x[3] = {low[0] + row / size[1] % size[0], low[1] + row % size[1]};
+    Sums s = {.count = end - first, .partial = thnn_scratch(2 * SEGMENT_REALS * sizeof(real))};
+    s.total = s.partial + SEGMENT_REALS;
+    real *to = p->image + n * p->imageBatch + group * p->imageGroup + x[0] * p->axis[0].pixel +
+               x[1] * p->axis[1].pixel + first;
+    for (x[2] = low[2]; x[2] < high[2]; x[2]++) {
+      if (!sumChannels(p, x, p->row + n * p->rowBatch + group * p->rowGroup + first,
+                       p->factor + n * p->factorBatch + group * p->factorGroup, &s))
+        continue;
+      real *pixel = to + x[2] * p->axis[2].pixel;
+      THNN_PRAGMA(omp simd)
+      for (int64_t i = 0; i < s.count; i++) pixel[i] += s.total[i] + s.partial[i];
+    }
+  }
+}
+
 /* Adds all rows to the image. A task owns a segment of pixels. */
 static void scatter(const Scatter *p)
 {
+  if (p->direction == ALONG_CHANNELS) return scatterChannels(p);
   int64_t low[3], high[3];
   double work = (double)p->terms;
   for (int d = 0; d < 3; d++) {
@@ -199,11 +263,8 @@ static void scatter(const Scatter *p)
     bool reached = false;
     for (Pairs outer = pairsOf(p->axis, x0); nextPair(&outer, at);)
       for (Pairs inner = pairsOf(p->axis + 1, x1); nextPair(&inner, at + 1);) {
-        if (!reached) {
-          memset(s.partial, 0, sizeof(real) * (size_t)s.count);
-          memset(s.total, 0, sizeof(real) * (size_t)s.count);
-          reached = true;
-        }
+        if (!reached) clear(&s);
+        reached = true;
         addRows(p, row + at[0].row + at[1].row, factor + at[0].factor + at[1].factor, &s);
       }
     if (!reached) continue;
@@ -226,7 +287,9 @@ static void scatterColumns(const Scatter *all, const int *order, ConvolutionView
                            real *columns)
 {
   int64_t stride[COLUMN_AXES];
-  THNN_(columnStrides)(b->size, all->alongElements, stride);
+  static const ColumnIndex innermost[] = {
+      [ALONG_POSITIONS] = COLUMN_POSITION, [ALONG_ELEMENTS] = COLUMN_ELEMENT, [ALONG_CHANNELS] = COLUMN_CHANNEL};
+  THNN_(columnStrides)(b->size, innermost[all->direction], stride);
   Gemm m = {.a = {.data = gradOutput.data, .kStride = {[3] = gradOutput.stride[1]}},
             .b = {.data = weight.data, .kStride = {[3] = weight.stride[0]}},
             .kSize = {1, 1, 1, terms},
@@ -241,10 +304,11 @@ static void scatterColumns(const Scatter *all, const int *order, ConvolutionView
     m.a.stride[i] = gradOutput.stride[axis];
     m.a.cStride[i] = stride[i];
     m.a.data += b->first[i] * m.a.stride[i];
-    m.b.size[i] = b->size[4 + i];
-    m.b.stride[i] = weight.stride[i == 0 ? 1 : axis];
-    m.b.cStride[i] = stride[4 + i];
-    m.b.data += b->first[4 + i] * m.b.stride[i];
+    const int j = all->direction != ALONG_CHANNELS ? i : i == 0 ? 3 : i - 1; /* of b, the contiguous axis last */
+    m.b.size[j] = b->size[4 + i];
+    m.b.stride[j] = weight.stride[i == 0 ? 1 : axis];
+    m.b.cStride[j] = stride[4 + i];
+    m.b.data += b->first[4 + i] * m.b.stride[j];
   }
   THNN_(mergeAxes)(m.a.size, m.a.stride, m.a.cStride);
   THNN_(mergeAxes)(m.b.size, m.b.stride, m.b.cStride);
@@ -334,6 +398,14 @@ static double gatherCost(const Convolution *g, ConvolutionView gradOutput, Convo
   const double calls = classes * (2000 + 500 * (double)g->groups);
   const int64_t first[3] = {0};
   const bool depthwise = THNN_(depthwiseSuits)(&c);
+  ResidueClasses residues[4];
+  if (!depthwise && THNN_(directClasses)(g, weight, gradInput, residues)) {
+    bool reached = true;
+    for (int d = 0; d < 4; d++) reached = reached && residues[d].count > 0;
+    Correlation direct = c;
+    if (reached) THNN_(directJoin)(&direct, residues);
+    if (reached && THNN_(directSuits)(&direct)) return 1.8 * THNN_(directCost)(&direct, residues);
+  }
   const double lanes = (double)(ceilDivide(c.outChannels, VL) * VL);
   const double regular = products * MIN(lanes, 4 * (double)c.outChannels) / (double)c.outChannels / VL + calls;
   if (depthwise || !THNN_(correlationOfResidue)(&c, g, first, weight, gradInput)) return regular;
@@ -343,22 +415,58 @@ static double gatherCost(const Convolution *g, ConvolutionView gradOutput, Convo
   return MAX(regular, classes * THNN_(implicitGemmCost)(&c) + calls);
 }
 
-/* The estimated time of scattering in multiply-adds of vectors. Rows of `length` elements are added. A row of pixels is
-   a task, which has a fixed cost. */
-static double scatterCost(const Convolution *g, int64_t terms, int64_t channels, int64_t length,
-                          int64_t pixelsOfRow, bool contiguous)
+/* The rows that are added: their direction, the last axis of the block, and their length; contiguous if they and their
+   pixels are. */
+typedef struct Rows {
+  RowDirection direction;
+  int axis;
+  int64_t length;
+  bool contiguous;
+} Rows;
+
+/* The estimated time of scattering in multiply-adds of vectors. A row of pixels is a task, which has a fixed cost. */
+static double scatterCost(const Convolution *g, Rows rows)
 {
+  const double terms = (double)(g->outputChannels / g->groups), channels = (double)(g->inputChannels / g->groups),
+               length = (double)rows.length;
   double columns = (double)g->batch * (double)g->inputChannels, pixels = columns;
   for (int d = 0; d < 3; d++) {
     columns *= (double)g->axis[d].output * (double)g->axis[d].kernel;
     pixels *= (double)g->axis[d].input;
   }
-  const bool few = terms <= FEW_CHANNELS;
-  const double addition = (few ? (double)terms : 1) * (contiguous ? 2.0 / VL : 1) +
-                          (few ? 4 : 6 + 2.0 * (double)terms / VL) / (double)length;
-  const double product = few ? 0 : 0.5 + (double)terms / VL * MAX(1, 4 / (double)channels / (double)length);
-  return 20000 + columns * (product + addition) + pixels * (0.25 + 300 / (double)pixelsOfRow) +
+  const bool few = terms <= FEW_CHANNELS, ofChannels = rows.direction == ALONG_CHANNELS;
+  const double addition =
+      (few ? terms : 1) * (rows.contiguous ? 2.0 / VL : 1) + (few ? 4 : 6 + 2 * terms / VL) / length;
+  const double product = few ? 0 : 0.5 + terms / VL * MAX(1, 4 / (ofChannels ? channels : channels * length));
+  const double row = (double)g->axis[rows.axis].input * (ofChannels ? channels : 1);
+  return 20000 + columns * (product + addition) + pixels * (0.25 + 300 / row) +
          (few ? 0 : 4000 * (double)g->groups);
+}
+
+/* Channels of channels-last images are rows, if they fill a vector. Otherwise rows run along the axis with the most
+   kernel elements or positions; a distance between their pixels or between their own elements makes them slower. */
+static Rows chooseRows(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
+                       ConvolutionView gradInput)
+{
+  const int64_t terms = g->outputChannels / g->groups, channels = g->inputChannels / g->groups;
+  if (gradInput.stride[1] == 1 && weight.stride[1] == 1 && channels >= VL)
+    return (Rows){ALONG_CHANNELS, 2, channels, true};
+  Rows rows = {0};
+  double longest = 0;
+  for (int d = 2; d >= 0; d--) {
+    const WindowAxis *a = g->axis + d;
+    for (int along = 0; along < 2; along++) {
+      const bool contiguous =
+          (along ? a->dilation : a->stride) == 1 &&
+          (terms > FEW_CHANNELS || (along ? weight : gradOutput).stride[d + 2] == 1); /* columns are contiguous */
+      const int64_t length = along ? a->kernel : a->output;
+      const double weighted = (double)length / (contiguous ? 1 : 8);
+      if (weighted <= longest) continue;
+      longest = weighted;
+      rows = (Rows){along ? ALONG_ELEMENTS : ALONG_POSITIONS, d, length, contiguous};
+    }
+  }
+  return rows;
 }
 
 bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
@@ -368,32 +476,11 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
   bool empty = terms * channels * g->batch == 0;
   for (int d = 0; d < 3; d++) empty = empty || g->axis[d].output < 1 || g->axis[d].input < 1;
   if (empty || !isIrregular(g)) return false;
-  /* Rows run along the axis with the most kernel elements or positions; a distance between their pixels or between
-     their own elements makes them slower. */
-  int last = 2;
-  bool alongElements = false, contiguous = false;
-  double longest = 0;
-  for (int d = 2; d >= 0; d--) {
-    const WindowAxis *a = g->axis + d;
-    for (int along = 0; along < 2; along++) {
-      const bool adjacent =
-          (along ? a->dilation : a->stride) == 1 &&
-          (terms > FEW_CHANNELS || (along ? weight : gradOutput).stride[d + 2] == 1); /* columns are contiguous */
-      const double length = (double)(along ? a->kernel : a->output) / (adjacent ? 1 : 8);
-      if (length <= longest) continue;
-      longest = length;
-      last = d;
-      alongElements = along;
-      contiguous = adjacent;
-    }
-  }
-  const WindowAxis *run = g->axis + last;
-  const double cost =
-      scatterCost(g, terms, channels, alongElements ? run->kernel : run->output, run->input, contiguous);
-  if (2 * cost > gatherCost(g, gradOutput, weight, bias, gradInput)) return false;
-  const int order[3] = {last == 0 ? 1 : 0, last == 2 ? 1 : 2, last};
-  const ConvolutionView rows = alongElements ? weight : gradOutput, factors = alongElements ? gradOutput : weight;
-  Scatter s = {.alongElements = alongElements,
+  const Rows rows = chooseRows(g, gradOutput, weight, gradInput);
+  if (2 * scatterCost(g, rows) > gatherCost(g, gradOutput, weight, bias, gradInput)) return false;
+  const int order[3] = {rows.axis == 0 ? 1 : 0, rows.axis == 2 ? 1 : 2, rows.axis};
+  const bool ofWeight = rows.direction != ALONG_POSITIONS; /* rows of weight, with factors of gradOutput */
+  Scatter s = {.direction = rows.direction,
                .batch = g->batch,
                .groups = g->groups,
                .channels = channels,
@@ -402,16 +489,15 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
                .imageBatch = gradInput.stride[0],
                .imageChannel = gradInput.stride[1],
                .imageGroup = channels * gradInput.stride[1],
-               .row = rows.data,
-               .factor = factors.data};
+               .row = ofWeight ? weight.data : gradOutput.data,
+               .factor = ofWeight ? gradOutput.data : weight.data};
   /* gradOutput has strides of batch, group and term; weight has strides of group, channel and term. */
-  int64_t *batch = alongElements ? &s.factorBatch : &s.rowBatch;
-  *batch = gradOutput.stride[0];
-  s.rowGroup = alongElements ? weight.group : terms * gradOutput.stride[1];
-  s.factorGroup = alongElements ? terms * gradOutput.stride[1] : weight.group;
-  s.rowTerm = alongElements ? weight.stride[0] : gradOutput.stride[1];
-  s.factorTerm = alongElements ? gradOutput.stride[1] : weight.stride[0];
-  *(alongElements ? &s.rowChannel : &s.factorChannel) = weight.stride[1];
+  *(ofWeight ? &s.factorBatch : &s.rowBatch) = gradOutput.stride[0];
+  s.rowGroup = ofWeight ? weight.group : terms * gradOutput.stride[1];
+  s.factorGroup = ofWeight ? terms * gradOutput.stride[1] : weight.group;
+  s.rowTerm = ofWeight ? weight.stride[0] : gradOutput.stride[1];
+  s.factorTerm = ofWeight ? gradOutput.stride[1] : weight.stride[0];
+  *(ofWeight ? &s.rowChannel : &s.factorChannel) = weight.stride[1];
   for (int d = 0; d < 3; d++) {
     const WindowAxis *a = g->axis + order[d];
     const int64_t position = gradOutput.stride[order[d] + 2], element = weight.stride[order[d] + 2];
@@ -422,10 +508,10 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
                               .endPosition = a->output,
                               .endElement = a->kernel,
                               .pixel = gradInput.stride[order[d] + 2],
-                              .rowPosition = alongElements ? 0 : position,
-                              .rowElement = alongElements ? element : 0,
-                              .factorPosition = alongElements ? position : 0,
-                              .factorElement = alongElements ? 0 : element};
+                              .rowPosition = ofWeight ? 0 : position,
+                              .rowElement = ofWeight ? element : 0,
+                              .factorPosition = ofWeight ? position : 0,
+                              .factorElement = ofWeight ? 0 : element};
   }
   THNN_(fillWithBias)(g, gradInput, bias);
   if (terms > FEW_CHANNELS) return allColumns(&s, order, g, gradOutput, weight);
