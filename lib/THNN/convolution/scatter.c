@@ -424,22 +424,25 @@ typedef struct Rows {
   bool contiguous;
 } Rows;
 
-/* The estimated time of scattering in multiply-adds of vectors. A row of pixels is a task, which has a fixed cost. */
+/* The estimated time of scattering in multiply-adds of vectors. A row of pixels is a task with a fixed cost, which is small
+   if nothing is added to the row. */
 static double scatterCost(const Convolution *g, Rows rows)
 {
   const double terms = (double)(g->outputChannels / g->groups), channels = (double)(g->inputChannels / g->groups),
                length = (double)rows.length;
-  double columns = (double)g->batch * (double)g->inputChannels, pixels = columns;
+  double columns = (double)g->batch * (double)g->inputChannels, pixels = columns, reached = columns;
   for (int d = 0; d < 3; d++) {
-    columns *= (double)g->axis[d].output * (double)g->axis[d].kernel;
-    pixels *= (double)g->axis[d].input;
+    const double input = (double)g->axis[d].input, pairs = (double)g->axis[d].output * (double)g->axis[d].kernel;
+    columns *= pairs;
+    pixels *= input;
+    reached *= d == rows.axis ? input : MIN(input, pairs);
   }
   const bool few = terms <= FEW_CHANNELS, ofChannels = rows.direction == ALONG_CHANNELS;
   const double addition =
       (few ? terms : 1) * (rows.contiguous ? 2.0 / VL : 1) + (few ? 4 : 6 + 2 * terms / VL) / length;
   const double product = few ? 0 : 0.5 + terms / VL * MAX(1, 4 / (ofChannels ? channels : channels * length));
   const double row = (double)g->axis[rows.axis].input * (ofChannels ? channels : 1);
-  return 20000 + columns * (product + addition) + pixels * (0.25 + 300 / row) +
+  return 20000 + columns * (product + addition) + pixels * (0.05 + 30 / row) + reached * (0.2 + 270 / row) +
          (few ? 0 : 4000 * (double)g->groups);
 }
 
