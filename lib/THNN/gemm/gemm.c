@@ -41,26 +41,6 @@ static int64_t locate(const int64_t *size, const int64_t *stride, int64_t i, int
   return at;
 }
 
-/* to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn] */
-static void copy(real *to, int64_t toRow, int64_t toColumn, const real *from, int64_t fromRow, int64_t fromColumn,
-                 int64_t rows, int64_t columns)
-{
-  if (toColumn == 1 && fromColumn == 1) {
-    for (int64_t i = 0; i < rows; i++, to += toRow, from += fromRow) {
-      int64_t j = 0;
-      for (; j + VL <= columns; j += VL) v_store(to + j, v_load(from + j));
-      if (j < columns) v_store_n(to + j, v_load_n(from + j, (int)(columns - j)), (int)(columns - j));
-    }
-  } else if (toColumn == 1 && fromRow == 1) {
-    THNN_(transpose)(to, toRow, from, fromColumn, columns, rows);
-  } else if (toRow == 1 && fromColumn == 1) {
-    THNN_(transpose)(to, toColumn, from, fromRow, rows, columns);
-  } else {
-    for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < columns; j++) to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
-  }
-}
-
 /* Values start .. start + length - 1 of an index that runs over four axes. */
 typedef struct Range {
   const int64_t *size, *stride;
@@ -76,7 +56,7 @@ static void pack(real *packed, int64_t pitch, const real *data, Range rows, Rang
     for (int64_t j = 0, n; j < columns.length; j += n) {
       const int64_t at = locate(columns.size, columns.stride, columns.start + j, &n);
       n = MIN(n, columns.length - j);
-      copy(packed + i * pitch + j, pitch, 1, from + at, rows.stride[3], columns.stride[3], m, n);
+      THNN_(copyMatrix)(packed + i * pitch + j, pitch, 1, from + at, rows.stride[3], columns.stride[3], m, n);
     }
   }
 }
@@ -90,7 +70,7 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
     for (int64_t j = 0, n; j < columns.length; j += n) {
       const int64_t at = locate(columns.size, columns.stride, columns.start + j, &n);
       n = MIN(n, columns.length - j);
-      copy(to + at, rows.stride[3], columns.stride[3], packed + i * pitch + j, pitch, 1, m, n);
+      THNN_(copyMatrix)(to + at, rows.stride[3], columns.stride[3], packed + i * pitch + j, pitch, 1, m, n);
     }
   }
 }
@@ -230,8 +210,8 @@ static void packA(const Gemm *p, real *packed, const Block *s, int64_t k, int64_
       const real *from = data + locate(p->kSize, a->kStride, k + i, &terms);
       terms = MIN(MIN(terms, TERMS_AT_ONCE), K - i);
       for (int64_t tile = 0; tile < tiles; tile++)
-        copy(packed + tile * TILE_A + i * GEMM_MR, GEMM_MR, 1, from + s->row[tile] - first, a->kStride[3], 1,
-             terms, rowsOf(s, tile));
+        THNN_(copyMatrix)(packed + tile * TILE_A + i * GEMM_MR, GEMM_MR, 1, from + s->row[tile] - first,
+                          a->kStride[3], 1, terms, rowsOf(s, tile));
     }
     return;
   }

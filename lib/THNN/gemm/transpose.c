@@ -139,3 +139,22 @@ void THNN_(transpose)(real *dst, int64_t dstStride, const real *src, int64_t src
     transposeRows(dst, dstStride, src, srcStride, VL, columns);
   if (rows > 0) transposeRows(dst, dstStride, src, srcStride, (int)rows, columns);
 }
+
+void THNN_(copyMatrix)(real *to, int64_t toRow, int64_t toColumn, const real *from, int64_t fromRow,
+                       int64_t fromColumn, int64_t rows, int64_t columns)
+{
+  if (toColumn == 1 && fromColumn == 1) {
+    for (int64_t i = 0; i < rows; i++, to += toRow, from += fromRow) {
+      int64_t j = 0;
+      for (; j + VL <= columns; j += VL) v_store(to + j, v_load(from + j));
+      if (j < columns) v_store_n(to + j, v_load_n(from + j, (int)(columns - j)), (int)(columns - j));
+    }
+  } else if (toColumn == 1 && fromRow == 1) {
+    THNN_(transpose)(to, toRow, from, fromColumn, columns, rows);
+  } else if (toRow == 1 && fromColumn == 1) {
+    THNN_(transpose)(to, toColumn, from, fromRow, rows, columns);
+  } else {
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < columns; j++) to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
+  }
+}

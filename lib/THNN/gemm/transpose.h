@@ -7,4 +7,8 @@
 void THNN_(transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
                       int64_t columns);
 
+/* to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn] for i < rows and j < columns. */
+void THNN_(copyMatrix)(real *to, int64_t toRow, int64_t toColumn, const real *from, int64_t fromRow,
+                       int64_t fromColumn, int64_t rows, int64_t columns);
+
 #endif
