@@ -3264,6 +3264,50 @@ TH_API void THNN_(LSTMFused_cell)(
     THTensor *outputCell,  // [OUT] [LIKE cell] new cell state (N, H)
     THTensor *gates);      // [OUT] [OPTIONAL] [LIKE input] storage of the backward (N, 4H), None in inference
 
+/* All steps of a long short-term memory over sequences: in each step LSTMFused_cell, where input is the product of the
+   step's rows with weight1 transposed, and hidden that of the hidden state with weight2 transposed.
+
+   The sequences are sorted by length, longest first: step l has the first sizes[l] of them, and the rows of later steps
+   are below, as in torch.nn.utils.rnn.PackedSequence. Each sequence begins with its row of hx and of cell, in step 0 or,
+   if reverse, in its last step.
+   Shapes: input (rows, I), rows being the sum of sizes; weight1 (4H, I); weight2 (4H, H); bias1 and bias2 (4H), (1, 4H)
+   or None; hx and cell (N, H); sizes (L), L of at least 1; output and outputCell (rows, H).
+   Errors: ValueError for sizes that do not fit, for sizes that do not begin with N or have another sum, and for a step
+   with more sequences than the one before it. Source: torch.nn.LSTM. */
+TH_API void THNN_(LSTMFused_steps)(
+    THNNState *state,      // library state
+    THTensor *input,       // input of all steps (rows, I)
+    THTensor *weight1,     // weight of input (4H, I)
+    THTensor *weight2,     // weight of the hidden state (4H, H)
+    THTensor *bias1,       // [OPTIONAL] bias of input (4H)
+    THTensor *bias2,       // [OPTIONAL] bias of the hidden state (4H)
+    THTensor *hx,          // initial hidden states (N, H)
+    THTensor *cell,        // initial cell states (N, H)
+    THIndexTensor *sizes,  // number of sequences of each step (L)
+    THTensor *output,      // [OUT] hidden states after each step (rows, H)
+    THTensor *outputCell,  // [OUT] cell states after each step (rows, H)
+    THTensor *gates,       // [OUT] [OPTIONAL] storage of LSTMFused_gradSteps (rows, 4H), None in inference
+    THTensor *buffer,      // [BUFFER] packed weights, and packed rows and sums of some steps
+    bool reverse);         // the last step is computed first
+
+/* Gradients of LSTMFused_steps by the gates and by the initial states, from those by output and by the final states. The
+   gradients by input, by the weights and by the biases are those of two Linear of all rows, whose gradOutput is
+   gradInGates and whose inputs are input and the hidden states before each step.
+   Errors: as in the forward. */
+TH_API void THNN_(LSTMFused_gradSteps)(
+    THNNState *state,       // library state
+    THTensor *storage,      // gates as the forward wrote them (rows, 4H)
+    THTensor *weight2,      // weight of the hidden state (4H, H)
+    THTensor *cell,         // initial cell states (N, H)
+    THTensor *outputCell,   // [INPUT] cell states after each step (rows, H)
+    THIndexTensor *sizes,   // number of sequences of each step (L)
+    THTensor *gradOutput,   // [OPTIONAL] gradient of the loss by output (rows, H), None for zeros
+    THTensor *gradInGates,  // [OUT] [LIKE storage] gradient of the loss by the gates (rows, 4H)
+    THTensor *gradHx,       // [MODIFIED] gradient of the loss by the final hidden states, then by hx (N, H)
+    THTensor *gradCell,     // [MODIFIED] gradient of the loss by the final cell states, then by cell (N, H)
+    THTensor *buffer,       // [BUFFER] packed weight, and packed rows of two steps
+    bool reverse);          // as in the forward
+
 /* GRUFused: the arithmetic of a gated recurrent unit after its two linear layers.
 
      (r, z, n), (rh, zh, nh) = the three blocks of H columns of input + bias1 and of hidden + bias2
@@ -3293,6 +3337,44 @@ TH_API void THNN_(GRUFused_updateGradInput)(
     THTensor *gradOutput,    // gradient of the loss by output (N, H)
     THTensor *gradInputHx,   // [OUT] [LIKE gradOutput] gradient of the loss by hx (N, H)
     THTensor *storage);      // as the forward left it (N, 5H)
+
+/* All steps of a gated recurrent unit over sequences: in each step GRUFused, where input is the product of the step's
+   rows with weight1 transposed, and hidden that of the hidden state with weight2 transposed. The order of the rows is that
+   of LSTMFused_steps.
+
+   Shapes: input (rows, I), rows being the sum of sizes; weight1 (3H, I); weight2 (3H, H); bias1 and bias2 (3H), (1, 3H)
+   or None; hx (N, H); sizes (L), L of at least 1; output (rows, H); gates (rows, 5H), the storage of GRUFused.
+   Errors: as in LSTMFused_steps. Source: torch.nn.GRU. */
+TH_API void THNN_(GRUFused_steps)(
+    THNNState *state,      // library state
+    THTensor *input,       // input of all steps (rows, I)
+    THTensor *weight1,     // weight of input (3H, I)
+    THTensor *weight2,     // weight of the hidden state (3H, H)
+    THTensor *bias1,       // [OPTIONAL] bias of input (3H)
+    THTensor *bias2,       // [OPTIONAL] bias of the hidden state (3H)
+    THTensor *hx,          // initial hidden states (N, H)
+    THIndexTensor *sizes,  // number of sequences of each step (L)
+    THTensor *output,      // [OUT] hidden states after each step (rows, H)
+    THTensor *gates,       // [OUT] [OPTIONAL] storage of GRUFused_gradSteps (rows, 5H), None in inference
+    THTensor *buffer,      // [BUFFER] packed weights, and packed rows and sums of some steps
+    bool reverse);         // the last step is computed first
+
+/* Gradients of GRUFused_steps by the gates of the input, by those of the hidden state, and by the initial states, from
+   those by output and by the final states. The gradients by input, by the weights and by the biases are those of two
+   Linear of all rows, whose gradOutput is gradInInput and gradInHidden and whose inputs are input and the hidden states
+   before each step.
+   Errors: as in the forward. */
+TH_API void THNN_(GRUFused_gradSteps)(
+    THNNState *state,        // library state
+    THTensor *storage,       // gates as the forward wrote them (rows, 5H)
+    THTensor *weight2,       // weight of the hidden state (3H, H)
+    THIndexTensor *sizes,    // number of sequences of each step (L)
+    THTensor *gradOutput,    // [OPTIONAL] gradient of the loss by output (rows, H), None for zeros
+    THTensor *gradInInput,   // [OUT] gradient of the loss by the gates of input (rows, 3H)
+    THTensor *gradInHidden,  // [OUT] gradient of the loss by the gates of the hidden state (rows, 3H)
+    THTensor *gradHx,        // [MODIFIED] gradient of the loss by the final hidden states, then by hx (N, H)
+    THTensor *buffer,        // [BUFFER] packed weight, and packed rows of two steps
+    bool reverse);           // as in the forward
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */

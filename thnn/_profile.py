@@ -263,8 +263,12 @@ def _multiply_adds(name: str, shapes: Mapping[str, Sequence[int]]) -> float:
     """The number of multiply-adds of a call; 0 if it is compared with a copy only.
 
     The first dimension of weight has the channels of the output, in a transposed convolution those of the input. Each
-    element of that output or input takes part in as many multiply-adds as a filter, weight[c], has elements.
+    element of that output or input takes part in as many multiply-adds as a filter, weight[c], has elements. In a
+    function of all steps of a recurrent layer, each row is multiplied by the weights.
     """
+    if name.endswith(("_steps", "_gradSteps")):
+        rows = shapes["output" if name.endswith("_steps") else "storage"][0]
+        return float(rows * sum(math.prod(shapes[w]) for w in ("weight1", "weight2") if w in shapes))
     module = name.rpartition("_")[0]
     if not _PRODUCTS.fullmatch(module):
         return 0.0

@@ -1,15 +1,32 @@
 #include "modules/GRUFused.h"
-#include "recurrent/cell_rows.h"
+#include "recurrent/steps.h"
 
 enum { RESET, UPDATE, NEW, GATES };
 /* Blocks of storage: the gates, hx, and the hidden part of the new gate. */
 enum { OLD = GATES, HIDDEN_NEW, STORED };
 
+/* Takes from `s` the sums of the gates, those of NEW in two parts: of the input in NEW and of the hidden state in
+   HIDDEN_NEW. Writes the storage to `s`, and the next state to y, which may be `old`. */
+static void computeState(real *const *s, const real *old, real *y, int64_t n)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real reset = th_sigmoid(s[RESET][i]), update = th_sigmoid(s[UPDATE][i]),
+               value = th_tanh(s[NEW][i] + reset * s[HIDDEN_NEW][i]), before = old[i];
+    s[RESET][i] = reset;
+    s[UPDATE][i] = update;
+    s[NEW][i] = value;
+    s[OLD][i] = before;
+    y[i] = value + update * (before - value);
+  }
+}
+
 static void forwardTile(const CellMatrix *input, const CellMatrix *hidden, const CellMatrix *bias1,
                         const CellMatrix *bias2, const CellMatrix *hx, const CellMatrix *output,
                         const CellMatrix *storage, int64_t columns, int64_t row, int64_t first, int count)
 {
-  real buffers[5][CELL_TILE], stored[STORED][CELL_TILE];
+  static const real zeros[CELL_TILE];
+  real buffers[4][CELL_TILE], stored[STORED][CELL_TILE];
   const int n = cellPadded(count);
   real *s[STORED];
   for (int k = 0; k < STORED; k++) s[k] = cellTarget(storage, row, k * columns + first, count, stored[k]);
@@ -18,24 +35,13 @@ static void forwardTile(const CellMatrix *input, const CellMatrix *hidden, const
     const real *x = cellLoad(input, row, at, count, buffers[0]);
     const real *h = cellLoad(hidden, row, at, count, buffers[1]);
     const real *b = cellLoad(bias1, row, at, count, buffers[2]), *c = cellLoad(bias2, row, at, count, buffers[3]);
-    if (g != NEW) {
-      cellSigmoid(s[g], x, h, b, c, n);
-      continue;
-    }
-    const real *old = cellLoad(hx, row, first, count, buffers[4]);
-    real *const y = cellTarget(output, row, first, count, buffers[0]);
-    const real *const reset = s[RESET], *const update = s[UPDATE];
-    real *const new = s[NEW], *const kept = s[OLD], *const hiddenNew = s[HIDDEN_NEW];
-#pragma omp simd
-    for (int i = 0; i < n; i++) {
-      const real part = h[i] + c[i], value = th_tanh((x[i] + b[i]) + reset[i] * part), before = old[i];
-      new[i] = value;
-      kept[i] = before;
-      hiddenNew[i] = part;
-      y[i] = value + update[i] * (before - value);
-    }
-    cellStore(output, row, first, count, y);
+    if (g == NEW) cellSum(s[HIDDEN_NEW], zeros, h, zeros, c, n);
+    cellSum(s[g], x, g == NEW ? zeros : h, b, g == NEW ? zeros : c, n);
   }
+  const real *old = cellLoad(hx, row, first, count, buffers[0]);
+  real *const y = cellTarget(output, row, first, count, buffers[1]);
+  computeState(s, old, y, n);
+  cellStore(output, row, first, count, y);
   for (int k = 0; k < STORED; k++) cellStore(storage, row, k * columns + first, count, s[k]);
 }
 
@@ -81,6 +87,24 @@ void THNN_(GRUFused_updateOutput)(THNNState *state, THTensor *input, THTensor *h
   forwardTile(&x, &h, &b, &c, &old, &y, &stored, columns, row, first, (int)count);
 }
 
+/* Gradients by the sums of the gates and by the old state. Those of NEW are in two parts, as in computeState. All results
+   may be the storage `s`, and `dOld` may be dy. */
+static void computeGradients(const real *const *s, real *const *dx, real *const *dh, const real *dy, real *dOld,
+                             int64_t n)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real r = s[RESET][i], z = s[UPDATE][i], new = s[NEW][i], g = dy[i];
+    const real dUpdate = g * (s[OLD][i] - new) * z * (1 - z), dNew = g * (1 - z) * (1 - new * new);
+    const real dReset = dNew * s[HIDDEN_NEW][i] * r * (1 - r);
+    dx[RESET][i] = dh[RESET][i] = dReset;
+    dx[UPDATE][i] = dh[UPDATE][i] = dUpdate;
+    dx[NEW][i] = dNew;
+    dh[NEW][i] = dNew * r;
+    dOld[i] = g * z;
+  }
+}
+
 static void backwardTile(const CellMatrix *gradInput, const CellMatrix *gradHidden, const CellMatrix *gradOutput,
                          const CellMatrix *gradHx, const CellMatrix *storage, int64_t columns, int64_t row,
                          int64_t first, int count)
@@ -96,17 +120,7 @@ static void backwardTile(const CellMatrix *gradInput, const CellMatrix *gradHidd
   }
   const real *dy = cellLoad(gradOutput, row, first, count, buffers[0]);
   real *const dOld = cellTarget(gradHx, row, first, count, buffers[1]);
-#pragma omp simd
-  for (int i = 0; i < n; i++) {
-    const real r = s[RESET][i], z = s[UPDATE][i], new = s[NEW][i], g = dy[i];
-    const real dUpdate = g * (s[OLD][i] - new) * z * (1 - z), dNew = g * (1 - z) * (1 - new * new);
-    const real dReset = dNew * s[HIDDEN_NEW][i] * r * (1 - r);
-    dx[RESET][i] = dh[RESET][i] = dReset;
-    dx[UPDATE][i] = dh[UPDATE][i] = dUpdate;
-    dx[NEW][i] = dNew;
-    dh[NEW][i] = dNew * r;
-    dOld[i] = g * z;
-  }
+  computeGradients(s, dx, dh, dy, dOld, n);
   for (int g = 0; g < GATES; g++) {
     cellStore(gradInput, row, g * columns + first, count, dx[g]);
     cellStore(gradHidden, row, g * columns + first, count, dh[g]);
@@ -149,4 +163,100 @@ void THNN_(GRUFused_updateGradInput)(THNNState *state, THTensor *gradInInput, TH
                    dOld = cellMatrix(gradInputHx), stored = storageMatrix(storage, gradOutput);
   CELL_FOR_TILES(row, first, count, rows, columns, rows * columns * GATES)
   backwardTile(&dx, &dh, &dy, &dOld, &stored, columns, row, first, (int)count);
+}
+
+static void forwardState(real *const *blocks, real *const *states, int64_t n)
+{
+  computeState(blocks, states[0], states[0], n);
+}
+
+void THNN_(GRUFused_steps)(THNNState *state, THTensor *input, THTensor *weight1, THTensor *weight2,
+                           THTensor *bias1, THTensor *bias2, THTensor *hx, THIndexTensor *sizes, THTensor *output,
+                           THTensor *gates, THTensor *buffer, bool reverse)
+{
+  STEPS_CHECK_FORWARD(hx, input, weight1, weight2, bias1, bias2, sizes, GATES);
+  const int64_t rows = input->size[0], columns = hx->size[1];
+  THNN_RESIZE_TO(output, THNN_CONTIGUOUS, rows, columns);
+  if (gates) THNN_RESIZE_TO(gates, THNN_CONTIGUOUS, rows, STORED * columns);
+  STEPS_RESIZE_BUFFER(buffer, THNN_(forwardBuffer)(hx->size[0], input->size[1], columns, GATES, STORED, 1));
+  THNN_RETURN_IF_FAILED(state);
+  THTensor *const written[] = {output, gates, buffer};
+  const char *const names[] = {"output", "gates", "buffer"};
+  const THNNTensor *const read[] = {input, weight1, weight2, bias1, bias2, hx, sizes};
+  THNN_(checkStepsApart)(state, 3, written, names, 7, read);
+  THNN_RETURN_IF_META(state);
+  THNN_(checkStepSizes)(state, sizes, hx->size[0], rows);
+  THNN_RETURN_IF_FAILED(state);
+  const ForwardSteps f = {.steps = {.count = sizes->size[0],
+                                    .rows = rows,
+                                    .sequences = hx->size[0],
+                                    .columns = columns,
+                                    .sizes = sizes->data,
+                                    .sizeStride = sizes->stride[0],
+                                    .reverse = reverse,
+                                    .gates = GATES,
+                                    .blocks = STORED,
+                                    .states = 1,
+                                    .separates = true,
+                                    .weight2 = cellMatrix(weight2),
+                                    .storage = cellMatrix(gates),
+                                    .buffer = TH_DATA(buffer)},
+                          .inputs = input->size[1],
+                          .input = cellMatrix(input),
+                          .weight1 = cellMatrix(weight1),
+                          .bias1 = cellMatrix(bias1),
+                          .bias2 = cellMatrix(bias2),
+                          .initial = {cellMatrix(hx)},
+                          .after = {cellMatrix(output)},
+                          .cell = forwardState};
+  THNN_(stepsForward)(&f);
+}
+
+static void backwardState(real *const *blocks, real *const *gradStates, const real *cellBefore,
+                          const real *cellAfter, int64_t n)
+{
+  (void)cellBefore, (void)cellAfter;
+  const real *const s[STORED] = {blocks[RESET], blocks[UPDATE], blocks[NEW], blocks[OLD], blocks[HIDDEN_NEW]};
+  real *const dh[GATES] = {blocks[RESET], blocks[UPDATE], blocks[HIDDEN_NEW]};
+  computeGradients(s, blocks, dh, gradStates[0], gradStates[0], n);
+}
+
+void THNN_(GRUFused_gradSteps)(THNNState *state, THTensor *storage, THTensor *weight2, THIndexTensor *sizes,
+                               THTensor *gradOutput, THTensor *gradInInput, THTensor *gradInHidden,
+                               THTensor *gradHx, THTensor *buffer, bool reverse)
+{
+  STEPS_CHECK_BACKWARD(gradHx, storage, weight2, sizes, gradOutput, GATES, STORED);
+  const int64_t rows = storage->size[0], columns = gradHx->size[1];
+  THNN_RESIZE_TO(gradInInput, THNN_CONTIGUOUS, rows, GATES * columns);
+  THNN_RESIZE_TO(gradInHidden, THNN_CONTIGUOUS, rows, GATES * columns);
+  THNN_CHECK_DISTINCT_ADDRESSES(gradHx);
+  STEPS_RESIZE_BUFFER(buffer, THNN_(backwardBuffer)(gradHx->size[0], columns, GATES, 1));
+  THNN_RETURN_IF_FAILED(state);
+  THTensor *const written[] = {gradInInput, gradInHidden, gradHx, buffer};
+  const char *const names[] = {"gradInInput", "gradInHidden", "gradHx", "buffer"};
+  const THNNTensor *const read[] = {storage, weight2, sizes, gradOutput};
+  THNN_(checkStepsApart)(state, 4, written, names, 4, read);
+  THNN_RETURN_IF_META(state);
+  THNN_(checkStepSizes)(state, sizes, gradHx->size[0], rows);
+  THNN_RETURN_IF_FAILED(state);
+  const BackwardSteps b = {.steps = {.count = sizes->size[0],
+                                     .rows = rows,
+                                     .sequences = gradHx->size[0],
+                                     .columns = columns,
+                                     .sizes = sizes->data,
+                                     .sizeStride = sizes->stride[0],
+                                     .reverse = reverse,
+                                     .gates = GATES,
+                                     .blocks = STORED,
+                                     .states = 1,
+                                     .separates = true,
+                                     .weight2 = cellMatrix(weight2),
+                                     .storage = cellMatrix(storage),
+                                     .buffer = TH_DATA(buffer)},
+                           .gradInput = cellMatrix(gradInInput),
+                           .gradHidden = cellMatrix(gradInHidden),
+                           .gradOutput = cellMatrix(gradOutput),
+                           .gradStates = {cellMatrix(gradHx)},
+                           .cell = backwardState};
+  THNN_(stepsBackward)(&b);
 }

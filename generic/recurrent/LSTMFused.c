@@ -1,5 +1,5 @@
 #include "modules/LSTMFused.h"
-#include "recurrent/cell_rows.h"
+#include "recurrent/steps.h"
 
 enum { INPUT, FORGET, CELL, OUTPUT, GATES };
 
@@ -8,31 +8,42 @@ typedef struct Forward {
   int64_t columns;
 } Forward;
 
+/* Replaces the sums of the gates by the activated gates, and computes the next states. `new` may be `old`. */
+static void computeStates(real *const *gate, const real *old, real *new, real *y, int64_t n)
+{
+#pragma omp simd
+  for (int64_t k = 0; k < n; k++) {
+    const real i = th_sigmoid(gate[INPUT][k]), f = th_sigmoid(gate[FORGET][k]), g = th_tanh(gate[CELL][k]),
+               o = th_sigmoid(gate[OUTPUT][k]), value = f * old[k] + i * g;
+    gate[INPUT][k] = i;
+    gate[FORGET][k] = f;
+    gate[CELL][k] = g;
+    gate[OUTPUT][k] = o;
+    new[k] = value;
+    y[k] = o * th_tanh(value);
+  }
+}
+
 static void forwardTile(const Forward *f, int64_t row, int64_t first, int count)
 {
   real buffers[4][CELL_TILE], gates[GATES][CELL_TILE];
   const int n = cellPadded(count);
-  const real *gate[GATES];
+  real *gate[GATES];
   for (int g = 0; g < GATES; g++) {
     const int64_t at = g * f->columns + first;
     const real *x = cellLoad(&f->input, row, at, count, buffers[0]);
     const real *h = cellLoad(&f->hidden, row, at, count, buffers[1]);
     const real *b = cellLoad(&f->bias1, row, at, count, buffers[2]);
     const real *c = cellLoad(&f->bias2, row, at, count, buffers[3]);
-    real *const y = f->storage.data ? cellTarget(&f->storage, row, at, count, gates[g]) : gates[g];
-    (g == CELL ? cellTanh : cellSigmoid)(y, x, h, b, c, n);
-    if (f->storage.data) cellStore(&f->storage, row, at, count, y);
-    gate[g] = y;
+    gate[g] = f->storage.data ? cellTarget(&f->storage, row, at, count, gates[g]) : gates[g];
+    cellSum(gate[g], x, h, b, c, n);
   }
   const real *old = cellLoad(&f->cell, row, first, count, buffers[0]);
   real *const new = cellTarget(&f->outputCell, row, first, count, buffers[1]);
   real *const y = cellTarget(&f->output, row, first, count, buffers[2]);
-#pragma omp simd
-  for (int i = 0; i < n; i++) {
-    const real value = gate[FORGET][i] * old[i] + gate[INPUT][i] * gate[CELL][i];
-    new[i] = value;
-    y[i] = gate[OUTPUT][i] * th_tanh(value);
-  }
+  computeStates(gate, old, new, y, n);
+  for (int g = 0; g < GATES && f->storage.data; g++)
+    cellStore(&f->storage, row, g * f->columns + first, count, gate[g]);
   cellStore(&f->outputCell, row, first, count, new);
   cellStore(&f->output, row, first, count, y);
 }
@@ -87,6 +98,23 @@ void THNN_(LSTMFused_cell)(THNNState *state, THTensor *input, THTensor *hidden, 
   forward(state, input, hidden, bias1, bias2, cell, output, outputCell, gates);
 }
 
+/* Gradients by the sums of the gates and by the old cell state. `d` may be `gate`, and `dOld` may be `dNew`. */
+static void computeGradients(const real *const *gate, real *const *d, const real *old, const real *new,
+                             const real *dy, const real *dNew, real *dOld, int64_t n)
+{
+#pragma omp simd
+  for (int64_t k = 0; k < n; k++) {
+    const real i = gate[INPUT][k], f = gate[FORGET][k], g = gate[CELL][k], o = gate[OUTPUT][k],
+               t = th_tanh(new[k]);
+    const real dc = dy[k] * o * (1 - t * t) + dNew[k];
+    d[INPUT][k] = dc * g * i * (1 - i);
+    d[FORGET][k] = dc * old[k] * f * (1 - f);
+    d[CELL][k] = dc * i * (1 - g * g);
+    d[OUTPUT][k] = dy[k] * t * o * (1 - o);
+    dOld[k] = dc * f;
+  }
+}
+
 static void backwardTile(const CellMatrix *storage, const CellMatrix *gradGates, const CellMatrix *cell,
                          const CellMatrix *outputCell, const CellMatrix *gradOutput,
                          const CellMatrix *gradOutputCell, const CellMatrix *gradCell, int64_t columns,
@@ -105,17 +133,7 @@ static void backwardTile(const CellMatrix *storage, const CellMatrix *gradGates,
   const real *dy = cellLoad(gradOutput, row, first, count, buffers[2]);
   const real *dNew = cellLoad(gradOutputCell, row, first, count, buffers[3]);
   real *const dOld = cellTarget(gradCell, row, first, count, buffers[4]);
-#pragma omp simd
-  for (int k = 0; k < n; k++) {
-    const real i = gate[INPUT][k], f = gate[FORGET][k], g = gate[CELL][k], o = gate[OUTPUT][k],
-               t = th_tanh(new[k]);
-    const real dc = dy[k] * o * (1 - t * t) + dNew[k];
-    d[INPUT][k] = dc * g * i * (1 - i);
-    d[FORGET][k] = dc * old[k] * f * (1 - f);
-    d[CELL][k] = dc * i * (1 - g * g);
-    d[OUTPUT][k] = dy[k] * t * o * (1 - o);
-    dOld[k] = dc * f;
-  }
+  computeGradients(gate, d, old, new, dy, dNew, dOld, n);
   for (int g = 0; g < GATES; g++) cellStore(gradGates, row, g * columns + first, count, d[g]);
   cellStore(gradCell, row, first, count, dOld);
 }
@@ -148,4 +166,105 @@ void THNN_(LSTMFused_updateGradInput)(THNNState *state, THTensor *storage, THTen
   const int64_t columns = cx->size[cx->ndim - 1], rows = cx->ndim == 2 ? cx->size[0] : 1;
   CELL_FOR_TILES(row, first, count, rows, columns, rows * columns * GATES)
   backwardTile(&gates, &dGates, &old, &new, &dy, &dNew, &dOld, columns, row, first, (int)count);
+}
+
+static void forwardStates(real *const *blocks, real *const *states, int64_t n)
+{
+  computeStates(blocks, states[1], states[1], states[0], n);
+}
+
+void THNN_(LSTMFused_steps)(THNNState *state, THTensor *input, THTensor *weight1, THTensor *weight2,
+                            THTensor *bias1, THTensor *bias2, THTensor *hx, THTensor *cell, THIndexTensor *sizes,
+                            THTensor *output, THTensor *outputCell, THTensor *gates, THTensor *buffer,
+                            bool reverse)
+{
+  STEPS_CHECK_FORWARD(hx, input, weight1, weight2, bias1, bias2, sizes, GATES);
+  THNN_CHECK_SAME_SIZE(hx, cell);
+  const int64_t rows = input->size[0], columns = hx->size[1];
+  THNN_RESIZE_TO(output, THNN_CONTIGUOUS, rows, columns);
+  THNN_RESIZE_TO(outputCell, THNN_CONTIGUOUS, rows, columns);
+  if (gates) THNN_RESIZE_TO(gates, THNN_CONTIGUOUS, rows, GATES * columns);
+  STEPS_RESIZE_BUFFER(buffer, THNN_(forwardBuffer)(hx->size[0], input->size[1], columns, GATES, GATES, 2));
+  THNN_RETURN_IF_FAILED(state);
+  THTensor *const written[] = {output, outputCell, gates, buffer};
+  const char *const names[] = {"output", "outputCell", "gates", "buffer"};
+  const THNNTensor *const read[] = {input, weight1, weight2, bias1, bias2, hx, cell, sizes};
+  THNN_(checkStepsApart)(state, 4, written, names, 8, read);
+  THNN_RETURN_IF_META(state);
+  THNN_(checkStepSizes)(state, sizes, hx->size[0], rows);
+  THNN_RETURN_IF_FAILED(state);
+  const ForwardSteps f = {.steps = {.count = sizes->size[0],
+                                    .rows = rows,
+                                    .sequences = hx->size[0],
+                                    .columns = columns,
+                                    .sizes = sizes->data,
+                                    .sizeStride = sizes->stride[0],
+                                    .reverse = reverse,
+                                    .gates = GATES,
+                                    .blocks = GATES,
+                                    .states = 2,
+                                    .weight2 = cellMatrix(weight2),
+                                    .storage = cellMatrix(gates),
+                                    .buffer = TH_DATA(buffer)},
+                          .inputs = input->size[1],
+                          .input = cellMatrix(input),
+                          .weight1 = cellMatrix(weight1),
+                          .bias1 = cellMatrix(bias1),
+                          .bias2 = cellMatrix(bias2),
+                          .initial = {cellMatrix(hx), cellMatrix(cell)},
+                          .after = {cellMatrix(output), cellMatrix(outputCell)},
+                          .cell = forwardStates};
+  THNN_(stepsForward)(&f);
+}
+
+static void backwardStates(real *const *blocks, real *const *gradStates, const real *cellBefore,
+                           const real *cellAfter, int64_t n)
+{
+  const real *const gate[GATES] = {blocks[INPUT], blocks[FORGET], blocks[CELL], blocks[OUTPUT]};
+  computeGradients(gate, blocks, cellBefore, cellAfter, gradStates[0], gradStates[1], gradStates[1], n);
+  memset(gradStates[0], 0, sizeof(real) * (size_t)n);
+}
+
+void THNN_(LSTMFused_gradSteps)(THNNState *state, THTensor *storage, THTensor *weight2, THTensor *cell,
+                                THTensor *outputCell, THIndexTensor *sizes, THTensor *gradOutput,
+                                THTensor *gradInGates, THTensor *gradHx, THTensor *gradCell, THTensor *buffer,
+                                bool reverse)
+{
+  STEPS_CHECK_BACKWARD(gradHx, storage, weight2, sizes, gradOutput, GATES, GATES);
+  THNN_CHECK_SAME_SIZE(gradHx, cell);
+  THNN_CHECK_SAME_SIZE(gradHx, gradCell);
+  const int64_t rows = storage->size[0], columns = cell->size[1];
+  STEPS_CHECK_SIZE(outputCell, rows, columns);
+  THNN_RESIZE_LIKE(gradInGates, storage);
+  THNN_CHECK_DISTINCT_ADDRESSES(gradHx);
+  THNN_CHECK_DISTINCT_ADDRESSES(gradCell);
+  STEPS_RESIZE_BUFFER(buffer, THNN_(backwardBuffer)(cell->size[0], columns, GATES, 2));
+  THNN_RETURN_IF_FAILED(state);
+  THTensor *const written[] = {gradInGates, gradHx, gradCell, buffer};
+  const char *const names[] = {"gradInGates", "gradHx", "gradCell", "buffer"};
+  const THNNTensor *const read[] = {storage, weight2, cell, outputCell, sizes, gradOutput};
+  THNN_(checkStepsApart)(state, 4, written, names, 6, read);
+  THNN_RETURN_IF_META(state);
+  THNN_(checkStepSizes)(state, sizes, cell->size[0], rows);
+  THNN_RETURN_IF_FAILED(state);
+  const BackwardSteps b = {.steps = {.count = sizes->size[0],
+                                     .rows = rows,
+                                     .sequences = cell->size[0],
+                                     .columns = columns,
+                                     .sizes = sizes->data,
+                                     .sizeStride = sizes->stride[0],
+                                     .reverse = reverse,
+                                     .gates = GATES,
+                                     .blocks = GATES,
+                                     .states = 2,
+                                     .weight2 = cellMatrix(weight2),
+                                     .storage = cellMatrix(storage),
+                                     .buffer = TH_DATA(buffer)},
+                           .gradInput = cellMatrix(gradInGates),
+                           .gradOutput = cellMatrix(gradOutput),
+                           .gradStates = {cellMatrix(gradHx), cellMatrix(gradCell)},
+                           .initialCell = cellMatrix(cell),
+                           .outputCell = cellMatrix(outputCell),
+                           .cell = backwardStates};
+  THNN_(stepsBackward)(&b);
 }

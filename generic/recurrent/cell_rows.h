@@ -25,6 +25,11 @@ static inline CellMatrix cellMatrix(const THTensor *t)
   return (CellMatrix){TH_DATA(t), t->ndim == 2 && t->size[0] > 1 ? t->stride[0] : 0, t->stride[t->ndim - 1]};
 }
 
+static inline real *cellAddress(const CellMatrix *m, int64_t row, int64_t column)
+{
+  return m->data + row * m->rowStride + column * m->columnStride;
+}
+
 static inline int cellPadded(int count) { return (count + CELL_GROUP - 1) & -CELL_GROUP; }
 
 static inline bool cellInPlace(const CellMatrix *m, int count)
@@ -37,7 +42,7 @@ static inline const real *cellLoad(const CellMatrix *m, int64_t row, int64_t fir
 {
   static const real zeros[CELL_TILE];
   if (m->data == NULL) return zeros;
-  const real *from = m->data + row * m->rowStride + first * m->columnStride;
+  const real *from = cellAddress(m, row, first);
   if (cellInPlace(m, count)) return from;
   for (int i = 0; i < count; i++) buffer[i] = from[i * m->columnStride];
   for (int i = count; i < cellPadded(count); i++) buffer[i] = 0;
@@ -52,7 +57,7 @@ static inline real *cellTarget(const CellMatrix *m, int64_t row, int64_t first, 
 static inline void cellStore(const CellMatrix *m, int64_t row, int64_t first, int count, const real *buffer)
 {
   if (cellInPlace(m, count)) return;
-  real *to = m->data + row * m->rowStride + first * m->columnStride;
+  real *to = cellAddress(m, row, first);
   for (int i = 0; i < count; i++) to[i * m->columnStride] = buffer[i];
 }
 
@@ -94,16 +99,11 @@ static inline bool cellBiasFits(const THTensor *bias, const THTensor *state, int
                  count = MIN(CELL_TILE, (columns) - first);                                                 \
          thnn_once; thnn_once = 0)
 
-/* y = f(x + h + b + c); y may be h. */
-static inline void cellSigmoid(real *y, const real *x, const real *h, const real *b, const real *c, int n)
+/* y = (x + b) + (h + c); y may be h. */
+static inline void cellSum(real *y, const real *x, const real *h, const real *b, const real *c, int n)
 {
 #pragma omp simd
-  for (int i = 0; i < n; i++) y[i] = th_sigmoid((x[i] + b[i]) + (h[i] + c[i]));
-}
-static inline void cellTanh(real *y, const real *x, const real *h, const real *b, const real *c, int n)
-{
-#pragma omp simd
-  for (int i = 0; i < n; i++) y[i] = th_tanh((x[i] + b[i]) + (h[i] + c[i]));
+  for (int i = 0; i < n; i++) y[i] = (x[i] + b[i]) + (h[i] + c[i]);
 }
 
 #endif

@@ -24,23 +24,27 @@ SIZES = {
 
 
 def arguments(
-    kind: str, sizes: tuple[int, ...], bias: bool = True, dtype: torch.dtype = torch.float64
+    kind: str,
+    sizes: tuple[int, ...],
+    bias: bool = True,
+    dtype: torch.dtype = torch.float64,
+    inputs: int = 3,
+    width: int = 5,
 ) -> Any:
     torch.manual_seed(0)
     cell, gates, states = CELLS[kind]
-    width = 5
     tensors = [
-        torch.randn(sum(sizes), gates * width, dtype=dtype),
+        torch.randn(sum(sizes), inputs, dtype=dtype),
+        torch.randn(gates * width, inputs, dtype=dtype),
         torch.randn(gates * width, width, dtype=dtype),
-        torch.randn(gates * width, dtype=dtype) if bias else None,
+        *(torch.randn(gates * width, dtype=dtype) if bias else None for _ in range(2)),
         *(torch.randn(sizes[0], width, dtype=dtype) for _ in range(states)),
     ]
     return cell, [None if t is None else t.requires_grad_() for t in tensors]
 
 
 def results(function: Callable[..., Any], cell: Any, tensors: Any, *rest: Any) -> tuple[Tensor, ...]:
-    gates, weight, bias, *initial = tensors
-    output, final = function(cell, Inputs(gates, weight, bias, tuple(initial), *rest))
+    output, final = function(cell, Inputs(*tensors[:5], tuple(tensors[5:]), *rest))
     return output, *final
 
 
@@ -56,7 +60,7 @@ def test_values_and_gradients(kind: str, sizes: tuple[int, ...], reverse: bool, 
     with torch.no_grad():
         without = results(run_steps, cell, tensors, sizes, reverse)
     for a, b, c in zip(ours, expected, without, strict=True):
-        torch.testing.assert_close(a, b, rtol=0, atol=0)
+        torch.testing.assert_close(a, b, rtol=1e-13, atol=1e-13)
         assert torch.equal(a, c)
     wanted = [t for t in tensors if t is not None]
     # Losses of all results, of the outputs alone, and of the final states alone.
@@ -109,6 +113,52 @@ def test_the_gradient_by_the_weight_is_one_product() -> None:
     calls = {f.name: f.calls for f in profile.functions}
     assert calls["LSTMFused_cell"] == calls["LSTMFused_updateGradInput"] == 7
     assert calls["Linear_accGradParameters"] == 2
+
+
+def test_one_function_computes_many_steps() -> None:
+    layer = thnn.nn.GRU(3, 4)
+    profile = thnn.profile(layer, torch.randn(16, 2, 3), runs=1)
+    calls = {f.name: f.calls for f in profile.functions}
+    assert calls == {
+        "GRUFused_steps": 1,
+        "GRUFused_gradSteps": 1,
+        "Linear_accGradParameters": 2,
+    }
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(
+    ("sizes", "inputs", "width"),
+    [
+        ((67,) * 10 + (40,) * 4 + (3, 2, 1), 9, 70),  # several micro-tiles, of which steps have a part
+        ((2,) * 16, 300, 300),  # several K-blocks
+        ((1,) * 200, 5, 33),  # more than the rows of which the products of the input are computed at once
+        ((3,) * 16, 0, 4),
+    ],
+)
+def test_many_steps(kind: str, reverse: bool, sizes: tuple[int, ...], inputs: int, width: int) -> None:
+    """Against single steps, in contiguous tensors and not, with the same bits for any number of threads."""
+    cell, tensors = arguments(kind, sizes, inputs=inputs, width=width)
+    with torch.no_grad():
+        for weight in tensors[1:3]:
+            weight.div_(width)
+    found = []
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        ours = results(run_steps, cell, tensors, sizes, reverse)
+        weights = [torch.linspace(-1, 1, r.numel(), dtype=r.dtype).view_as(r) for r in ours]
+        found.append((*ours, *torch.autograd.grad(ours, tensors, weights)))
+        for a, b in zip(found[0], found[-1], strict=True):
+            assert torch.equal(a, b)
+    given = [t.detach().t().contiguous().t().requires_grad_() if t.dim() == 2 else t for t in tensors]
+    strided = results(run_steps, cell, given, sizes, reverse)
+    expected = results(_recorded, cell, tensors, sizes, reverse)
+    byStrided = torch.autograd.grad(strided, given, weights)
+    byExpected = torch.autograd.grad(expected, tensors, weights)
+    for a, b, c in zip(found[0], (*expected, *byExpected), (*strided, *byStrided), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-11)
+        torch.testing.assert_close(c, b, rtol=1e-10, atol=1e-11)
 
 
 def test_other_types_take_the_steps_one_by_one() -> None:

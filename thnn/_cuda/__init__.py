@@ -1,4 +1,5 @@
-"""Functions of THNN.h that torch's own operators compute for CUDA tensors: convolutions and Linear.
+"""Functions of THNN.h that torch's own operators compute for CUDA tensors: convolutions, Linear, and
+all steps of LSTM and GRU.
 
 The CUDA library has no kernels of them. torch chooses among cuDNN's and cuBLAS's algorithms, and follows its own
 settings of TF32, determinism and benchmarking.

@@ -1,18 +1,17 @@
-"""The steps of LSTM and GRU over a sequence, as one autograd node.
+"""LSTM and GRU over a sequence in one direction, as one autograd node.
 
 Sequences are sorted by length, longest first, so that the sequences that have ended are the last rows of the states; no
 later step reads them. The reverse direction begins each sequence at its own last step, with the initial state.
 
-In sequences of 16 steps or more the weight is copied once, into a layout that the products of the steps read without
-packing it.
-
-One node for all steps, rather than two per step, computes the gradient by weight_hh in one product over all steps, and
-leaves out the sums of gradients, the copies of the steps and most of autograd's work.
+One node for all steps, rather than three per step, computes the gradients by the weights in one product over all steps,
+and leaves out the sums of gradients, the copies of the steps and most of autograd's work. On the CPU, one C function
+computes all steps of a long sequence: it packs the weights once. Otherwise each step is a call of Linear and one of the
+cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -35,21 +34,27 @@ _linear_forward, _linear_grad_input, _linear_grad_parameters = (
     THNN.bind(modules()["Linear"].functions[phase])
     for phase in ("updateOutput", "updateGradInput", "accGradParameters")
 )
+_lstm_steps, _lstm_grad_steps, _gru_steps, _gru_grad_steps = (
+    THNN.bind(modules()[module].functions[phase])
+    for module in ("LSTMFused", "GRUFused")
+    for phase in ("steps", "gradSteps")
+)
 
 
 class Inputs(NamedTuple):
-    """The inputs of all steps of one direction of a layer, for G gates, N sequences and H hidden features."""
+    """The inputs of one direction of a layer, for G gates, N sequences, I features of the input and H of the states."""
 
-    gates: Tensor  # (rows, G * H): products of the input with weight_ih, rows of later steps below
-    weight: Tensor  # (G * H, H)
-    bias: Tensor | None  # (G * H)
+    data: Tensor  # (rows, I): rows of later steps below
+    weight_ih: Tensor  # (G * H, I)
+    weight_hh: Tensor  # (G * H, H)
+    bias_ih: Tensor | None  # (G * H)
+    bias_hh: Tensor | None  # (G * H)
     initial: States  # (N, H) each
     sizes: Sequence[int]  # rows of each step: the number of sequences that have it, as in a PackedSequence
     reverse: bool
 
     def tensors(self) -> tuple[Tensor, ...]:
-        parameters = (self.weight,) if self.bias is None else (self.weight, self.bias)
-        return (self.gates, *parameters, *self.initial)
+        return (*(t for t in self[:5] if t is not None), *self.initial)
 
     def needs_gradient(self) -> bool:
         return torch.is_grad_enabled() and any(t.requires_grad for t in self.tensors())
@@ -60,14 +65,16 @@ class Inputs(NamedTuple):
 
 
 class Cell(Protocol):
-    """The functions of one step.
+    """The functions of one step, and of all steps.
 
     `gates` and `hidden` are (n, G * H) for G gates: products of the input and of the hidden state with the weights;
     states and their gradients are (n, H); the tensor `storage`, (n, self.storage * H), passes values from forward to
-    backward.
+    backward. All steps have `rows` rows instead of n.
     """
 
     storage: int
+    # Whether one tensor is the gradient by `gates` and by `hidden`, because the cell reads their sum alone.
+    adds_gates: bool
 
     def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
         """The next states, recorded by autograd."""
@@ -87,11 +94,26 @@ class Cell(Protocol):
         """Writes to `results` the gradients by the states before the step, without the part that passes through the
         product of the hidden state with the weight (an LSTM writes only the gradient by the cell state, since its
         gradient by the hidden state passes through that product alone), and to `byGates` the gradients by `gates` and
-        by `hidden`, which are one tensor in an LSTM."""
+        by `hidden`."""
+
+    def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
+        """Writes the states after all steps, and the storage, if it is given."""
+
+    def all_backward(
+        self,
+        inputs: Inputs,
+        after: States,
+        storage: Tensor,
+        byOutput: Tensor | None,
+        carried: States,
+        byGates: States,
+    ) -> None:
+        """Writes to `byGates` the gradients by the gates of all steps, and replaces those by the final states, in
+        `carried`, by those by the initial ones."""
 
 
 class LSTMCell:
-    storage = 4
+    storage, adds_gates = 4, True
 
     def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
         result: States = _apply_lstm(gates, hidden, None, None, states[1])
@@ -99,7 +121,7 @@ class LSTMCell:
 
     def forward(self, gates: Tensor, hidden: Tensor, before: States, after: States, storage: Tensor) -> None:
         arguments = (gates, hidden, None, None, before[1], *after, storage)
-        _call(_recurrent._lstm_forward, _recurrent._call_lstm_forward, arguments)
+        _call(_recurrent._lstm_forward, arguments)
 
     def backward(
         self,
@@ -111,18 +133,35 @@ class LSTMCell:
         byGates: States,
     ) -> None:
         arguments = (storage, byGates[0], before[1], after[1], *gradients, results[1])
-        _call(_recurrent._lstm_backward, _recurrent._call_lstm_backward, arguments)
+        _call(_recurrent._lstm_backward, arguments)
+
+    def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
+        arguments = (*inputs[:5], *inputs.initial, torch.tensor(inputs.sizes), *after, storage)
+        _call(_lstm_steps, (*arguments, None, inputs.reverse))
+
+    def all_backward(
+        self,
+        inputs: Inputs,
+        after: States,
+        storage: Tensor,
+        byOutput: Tensor | None,
+        carried: States,
+        byGates: States,
+    ) -> None:
+        sizes = torch.tensor(inputs.sizes)
+        arguments = (storage, inputs.weight_hh, inputs.initial[1], after[1], sizes, byOutput)
+        _call(_lstm_grad_steps, (*arguments, byGates[0], *carried, None, inputs.reverse))
 
 
 class GRUCell:
-    storage = 5
+    storage, adds_gates = 5, False
 
     def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
         return (_apply_gru(gates, hidden, None, None, states[0]),)
 
     def forward(self, gates: Tensor, hidden: Tensor, before: States, after: States, storage: Tensor) -> None:
         arguments = (gates, hidden, None, None, before[0], after[0], storage)
-        _call(_recurrent._gru_forward, _recurrent._call_gru_forward, arguments)
+        _call(_recurrent._gru_forward, arguments)
 
     def backward(
         self,
@@ -134,16 +173,32 @@ class GRUCell:
         byGates: States,
     ) -> None:
         arguments = (*byGates, gradients[0], results[0], storage)
-        _call(_recurrent._gru_backward, _recurrent._call_gru_backward, arguments)
+        _call(_recurrent._gru_backward, arguments)
+
+    def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
+        arguments = (*inputs[:5], *inputs.initial, torch.tensor(inputs.sizes), *after, storage)
+        _call(_gru_steps, (*arguments, None, inputs.reverse))
+
+    def all_backward(
+        self,
+        inputs: Inputs,
+        after: States,
+        storage: Tensor,
+        byOutput: Tensor | None,
+        carried: States,
+        byGates: States,
+    ) -> None:
+        arguments = (storage, inputs.weight_hh, torch.tensor(inputs.sizes), byOutput)
+        _call(_gru_grad_steps, (*arguments, *byGates, *carried, None, inputs.reverse))
 
 
 LSTM_CELL, GRU_CELL = LSTMCell(), GRUCell()
 
 
 def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
-    """The hidden states of all steps, in the order of the rows of `gates`, and the final states."""
+    """The hidden states of all steps, in the order of the rows of `data`, and the final states."""
     tensors = inputs.tensors()
-    has_one_type = all(t.dtype == inputs.gates.dtype for t in tensors)
+    has_one_type = all(t.dtype == inputs.data.dtype for t in tensors)
     if torch.compiler.is_compiling():
         from thnn.nn import _sequence_operators as operators
 
@@ -153,8 +208,7 @@ def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     if in_transform() or not has_one_type or any(type(t) not in _PLAIN or t.is_meta for t in tensors):
         return _recorded(cell, inputs)
     if inputs.needs_gradient():
-        gates, weight, bias, initial, sizes, reverse = inputs
-        output, *final = _Steps.apply(cell, tuple(sizes), reverse, gates, weight, bias, *initial)
+        output, *final = _Steps.apply(cell, tuple(inputs.sizes), inputs.reverse, *inputs[:5], *inputs.initial)
     else:
         states, _ = forward(cell, inputs, False)
         output, final = states[0], final_states(states, inputs)
@@ -165,10 +219,8 @@ def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
 _PLAIN = (Tensor, torch.nn.Parameter)
 
 
-def _call(
-    function: BoundFunction, call: Callable[[tuple[Any, ...]], int], arguments: tuple[Any, ...]
-) -> None:
-    if report := call(arguments):
+def _call(function: BoundFunction, arguments: tuple[Any, ...]) -> None:
+    if report := function.caller(ANY)(arguments):
         invoke(function, ANY, arguments, report)
 
 
@@ -193,33 +245,45 @@ def _split(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[States]:
     return list(zip(*(t.split(list(sizes)) for t in tensors)))
 
 
-# The number of steps from which on a copy of the weight saves more time than it takes.
-_STEPS_OF_A_COPY = 16
+# The number of steps from which on packing the weights once saves more time than it takes.
+_STEPS_OF_ONE_CALL = 16
 
 
-def _spread(matrix: Tensor) -> Tensor:
-    """A copy whose rows are an odd number of cache lines apart, so that they fill all cache sets evenly: gemm() in
-    lib/THNN/gemm reads it in place."""
-    rows, columns = matrix.shape
-    line = 64 // matrix.element_size()
-    pitch = (-(-columns // line) | 1) * line
-    return matrix.new_empty((rows, pitch))[:, :columns].copy_(matrix)
+def _in_one_call(inputs: Inputs) -> bool:
+    """Whether one C function computes all steps."""
+    return inputs.data.device.type == "cpu" and len(inputs.sizes) >= _STEPS_OF_ONE_CALL
 
 
-def forward(cell: Cell, inputs: Inputs, keeps_storage: bool) -> tuple[States, Tensor]:
-    """The states after each step, (rows, H) each, and the storage of all steps or of the last one."""
-    gates, weight, bias, initial, sizes, _ = inputs
-    rows, width = len(gates), weight.shape[1]
-    states = tuple(gates.new_empty((rows, width)) for _ in initial)
-    storage = gates.new_empty((rows if keeps_storage else sizes[0], cell.storage * width))
-    products = gates.new_empty((sizes[0], len(weight)))
-    if len(sizes) >= _STEPS_OF_A_COPY:
-        weight = _spread(weight.t()).t()
+def _biases(cell: Cell, inputs: Inputs) -> tuple[Tensor | None, Tensor | None]:
+    """The biases of the products of the input and of the hidden state, for calls per step: a cell that reads the sum of
+    both products has one bias, which is added once for all steps."""
+    bias_ih, bias_hh = inputs.bias_ih, inputs.bias_hh
+    if not cell.adds_gates or bias_ih is None or bias_hh is None:
+        return bias_ih, bias_hh
+    return bias_ih + bias_hh, None
+
+
+def forward(cell: Cell, inputs: Inputs, keeps_storage: bool) -> tuple[States, Tensor | None]:
+    """The states after each step, (rows, H) each, and the storage of all steps, None without `keeps_storage`."""
+    data, weight, sizes = inputs.data, inputs.weight_hh, inputs.sizes
+    rows, (columns, width) = len(data), weight.shape
+    states = tuple(data.new_empty((rows, width)) for _ in inputs.initial)
+    storage = data.new_empty((rows, cell.storage * width)) if keeps_storage else None
+    if _in_one_call(inputs):
+        cell.all_forward(inputs, states, storage)
+        return states, storage
+    bias_ih, bias_hh = _biases(cell, inputs)
+    gates, products = data.new_empty((rows, columns)), data.new_empty((sizes[0], columns))
+    _call(_linear_forward, (data, gates, inputs.weight_ih, bias_ih, None))
     after, parts = _split(states, sizes), gates.split(list(sizes))
-    stored = storage.split(list(sizes)) if keeps_storage else [storage[:size] for size in sizes]
+    if storage is None:
+        spare = data.new_empty((sizes[0], cell.storage * width))
+        stored: Sequence[Tensor] = [spare[:size] for size in sizes]
+    else:
+        stored = storage.split(list(sizes))
     for step, before in zip(inputs.order(), _before(after, inputs)):
         hidden = products if sizes[step] == sizes[0] else products[: sizes[step]]
-        _call(_linear_forward, _linear_forward.caller(ANY), (before[0], hidden, weight, bias, None))
+        _call(_linear_forward, (before[0], hidden, weight, bias_hh, None))
         cell.forward(parts[step], hidden, before, after[step], stored[step])
     return states, storage
 
@@ -240,6 +304,17 @@ def final_states(states: States, inputs: Inputs) -> States:
     return final
 
 
+class Gradients(NamedTuple):
+    """Gradients by the tensors of `Inputs`; None by absent and by unwanted ones."""
+
+    data: Tensor | None
+    weight_ih: Tensor | None
+    weight_hh: Tensor | None
+    bias_ih: Tensor | None
+    bias_hh: Tensor | None
+    initial: list[Tensor]
+
+
 def gradients(
     cell: Cell,
     inputs: Inputs,
@@ -247,24 +322,68 @@ def gradients(
     storage: Tensor,
     byOutput: Tensor | None,
     byFinal: Sequence[Tensor | None],
+    with_data: bool,
     with_parameters: bool,
-) -> tuple[Tensor, Tensor | None, Tensor | None, list[Tensor]]:
-    """The gradients by the gates, the weight, the bias and the initial states, from those by the hidden states of all
-    steps and by the final states, and from the results of `forward`. None by absent parameters, and without
-    `with_parameters`."""
-    gates, weight, bias, initial, sizes, _ = inputs
-    order = inputs.order()
-    after = _split(states, sizes)
-    before = dict(zip(order, _before(after, inputs)))
+) -> Gradients:
+    """The gradients from those by the hidden states of all steps and by the final states, and from the results of
+    `forward`: by the initial states, and by data and by the parameters if wanted."""
+    data, weight_ih, weight_hh, bias_ih, bias_hh, initial, *_ = inputs
     # Gradients by the states after the current step; rows of ended sequences have the gradients by final states.
     carried = [
         i.new_zeros(i.shape) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)
     ]
+    byGates = data.new_empty((len(data), len(weight_hh)))
+    byHidden = byGates if cell.adds_gates else torch.empty_like(byGates)
+    if _in_one_call(inputs):
+        cell.all_backward(inputs, states, storage, byOutput, tuple(carried), (byGates, byHidden))
+    else:
+        _step_gradients(cell, inputs, states, storage, byOutput, carried, (byGates, byHidden))
+    byData = byWeight_ih = byWeight_hh = byBias_ih = byBias_hh = None
+    if with_data:
+        byData = torch.empty_like(data)
+        _call(_linear_grad_input, (data, byGates, byData, weight_ih))
+    if with_parameters:
+        byWeight_ih, byBias_ih = _by_parameters(data, byGates, weight_ih, bias_ih)
+        hidden, bias = _hidden_before(states, inputs), None if cell.adds_gates else bias_hh
+        byWeight_hh, byBias_hh = _by_parameters(hidden, byHidden, weight_hh, bias)
+        byBias_hh = byBias_ih if cell.adds_gates else byBias_hh
+    return Gradients(byData, byWeight_ih, byWeight_hh, byBias_ih, byBias_hh, carried)
+
+
+def _by_parameters(
+    input: Tensor, gradOutput: Tensor, weight: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor | None]:
+    byWeight = torch.zeros_like(weight)
+    byBias = None if bias is None else torch.zeros_like(bias)
+    _call(_linear_grad_parameters, (input, gradOutput, None, weight, bias, byWeight, byBias, None, 1.0))
+    return byWeight, byBias
+
+
+def _hidden_before(states: States, inputs: Inputs) -> Tensor:
+    """The hidden states before each step, in the rows of the step."""
+    (output, *_), (initial, *_), sizes = states, inputs.initial, inputs.sizes
+    if sizes[0] == sizes[-1]:
+        parts = (output[sizes[0] :], initial) if inputs.reverse else (initial, output[: -sizes[0]])
+        return torch.cat(parts)
+    before = dict(zip(inputs.order(), _before(_split(states, sizes), inputs)))
+    return torch.cat([before[step][0] for step in range(len(sizes))])
+
+
+def _step_gradients(
+    cell: Cell,
+    inputs: Inputs,
+    states: States,
+    storage: Tensor,
+    byOutput: Tensor | None,
+    carried: list[Tensor],
+    byGates: States,
+) -> None:
+    """`Cell.all_backward` by two calls per step."""
+    sizes, order = inputs.sizes, inputs.order()
+    after = _split(states, sizes)
+    before = dict(zip(order, _before(after, inputs)))
     spare = [torch.empty_like(c) for c in carried]
-    byGates = torch.empty_like(gates)
-    byHidden = byGates if cell is LSTM_CELL else torch.empty_like(gates)
-    parts = _split((byGates, byHidden, storage), sizes)
-    layout = _spread(weight) if len(sizes) >= _STEPS_OF_A_COPY else weight
+    parts = _split((*byGates, storage), sizes)
     outer = None if byOutput is None else byOutput.split(list(sizes))
     for step in reversed(order):
         n = sizes[step]
@@ -275,8 +394,7 @@ def gradients(
         cell.backward(
             tuple(grads), before[step], after[step], storage_n, tuple(results), (byGates_n, byHidden_n)
         )
-        arguments = (before[step][0], byHidden_n, current[0], layout)
-        _call(_linear_grad_input, _linear_grad_input.caller(ANY), arguments)
+        _call(_linear_grad_input, (before[step][0], byHidden_n, current[0], inputs.weight_hh))
         if cell is LSTM_CELL:
             if whole:
                 carried[1], spare[1] = spare[1], carried[1]
@@ -284,19 +402,13 @@ def gradients(
                 current[1].copy_(results[1])
         else:
             current[0].add_(results[0])
-    byWeight = byBias = None
-    if with_parameters:
-        hidden = torch.cat([before[step][0] for step in range(len(sizes))])
-        byWeight = torch.zeros_like(weight)
-        byBias = None if bias is None else torch.zeros_like(bias)
-        call = (hidden, byHidden, None, weight, bias, byWeight, byBias, None, 1.0)
-        _call(_linear_grad_parameters, _linear_grad_parameters.caller(ANY), call)
-    return byGates, byWeight, byBias, carried
 
 
 def _recorded(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     """run_steps() with the nodes of each step: for second derivatives, and for tensors that are not plain."""
-    gates, weight, bias, initial, sizes, reverse = inputs
+    weight, initial, sizes, reverse = inputs.weight_hh, inputs.initial, inputs.sizes, inputs.reverse
+    bias_ih, bias = _biases(cell, inputs)
+    gates = _apply_linear(inputs.data, inputs.weight_ih, bias_ih)
     outputs: list[Tensor] = []
     ended: list[States] = []
     order, parts = inputs.order(), gates.split(list(sizes))
@@ -320,34 +432,32 @@ class _Steps(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        cell: Cell,
-        sizes: tuple[int, ...],
-        reverse: bool,
-        gates: Tensor,
-        weight: Tensor,
-        bias: Tensor | None,
-        *initial: Tensor,
+        ctx: Any, cell: Cell, sizes: tuple[int, ...], reverse: bool, *tensors: Tensor
     ) -> tuple[Tensor, ...]:
-        inputs = Inputs(gates, weight, bias, initial, sizes, reverse)
+        inputs = _inputs(tensors, sizes, reverse)
         states, storage = forward(cell, inputs, True)
-        ctx.cell, ctx.sizes, ctx.reverse, ctx.count = cell, sizes, reverse, len(initial)
+        ctx.cell, ctx.sizes, ctx.reverse, ctx.count = cell, sizes, reverse, len(tensors)
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(gates, weight, bias, storage, *initial, *states)
+        ctx.save_for_backward(*tensors, storage, *states)
         return states[0], *final_states(states, inputs)
 
     @staticmethod
     def backward(ctx: Any, byOutput: Tensor | None, *byFinal: Tensor | None) -> tuple[Any, ...]:
-        gates, weight, bias, storage, *states = ctx.saved_tensors
-        initial, states = tuple(states[: ctx.count]), states[ctx.count :]
-        inputs = Inputs(gates, weight, bias, initial, ctx.sizes, ctx.reverse)
+        tensors = ctx.saved_tensors
+        inputs = _inputs(tensors[: ctx.count], ctx.sizes, ctx.reverse)
+        storage, *states = tensors[ctx.count :]
         if torch.is_grad_enabled():
             return _differentiable(ctx, inputs, byOutput, byFinal)
-        with_parameters = ctx.needs_input_grad[4] or ctx.needs_input_grad[5]
-        byGates, byWeight, byBias, carried = gradients(
-            ctx.cell, inputs, tuple(states), storage, byOutput, byFinal, with_parameters
+        needs = ctx.needs_input_grad[3:]
+        *found, carried = gradients(
+            ctx.cell, inputs, tuple(states), storage, byOutput, byFinal, needs[0], any(needs[1:5])
         )
-        return None, None, None, byGates, byWeight, byBias, *carried
+        return None, None, None, *found, *carried
+
+
+def _inputs(tensors: Sequence[Tensor], sizes: Sequence[int], reverse: bool) -> Inputs:
+    data, weight_ih, weight_hh, bias_ih, bias_hh, *initial = tensors
+    return Inputs(data, weight_ih, weight_hh, bias_ih, bias_hh, tuple(initial), sizes, reverse)
 
 
 def _differentiable(
@@ -356,7 +466,7 @@ def _differentiable(
     """The gradients with a graph: the steps again, one by one, and their gradients."""
     output, final = _recorded(ctx.cell, inputs)
     results = [(r, g) for r, g in zip((output, *final), (byOutput, *byFinal)) if g is not None]
-    tensors = (inputs.gates, inputs.weight, inputs.bias, *inputs.initial)
+    tensors = (*inputs[:5], *inputs.initial)
     needed = [t for t, needs in zip(tensors, ctx.needs_input_grad[3:]) if needs and t is not None]
     gradients = iter(
         torch.autograd.grad(

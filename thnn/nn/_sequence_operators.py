@@ -19,7 +19,10 @@ from thnn.nn._sequence import Cell, Inputs, States
 
 _NAME = "thnn::recurrent_steps"
 # The fields of `Inputs` as arguments of an operator, in torch's language.
-_INPUTS = "Tensor gates, Tensor weight, Tensor? bias, Tensor[] initial, SymInt[] sizes, bool reverse"
+_INPUTS = (
+    "Tensor data, Tensor weight_ih, Tensor weight_hh, Tensor? bias_ih, Tensor? bias_hh, Tensor[] initial,"
+    " SymInt[] sizes, bool reverse"
+)
 _CELLS: dict[str, Cell] = {"LSTM": _sequence.LSTM_CELL, "GRU": _sequence.GRU_CELL}
 
 
@@ -39,25 +42,25 @@ def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     return output, tuple(rest[: len(inputs.initial)])
 
 
-def _results(states: States, final: States, storage: Tensor, keeps_storage: bool) -> list[Tensor]:
+def _results(states: States, final: States, storage: Tensor | None) -> list[Tensor]:
     """The results of the operator: the hidden states, the final states and, for the gradient, the other states and the
     storage."""
-    kept = [*states[1:], storage] if keeps_storage else []
+    kept = [] if storage is None else [*states[1:], storage]
     return [states[0], *final, *kept]
 
 
 def _forward(name: str, keeps_storage: bool, *values: Any) -> list[Tensor]:
     inputs = Inputs(*values)
     states, storage = _sequence.forward(_CELLS[name], inputs, keeps_storage)
-    return _results(states, _sequence.final_states(states, inputs), storage, keeps_storage)
+    return _results(states, _sequence.final_states(states, inputs), storage)
 
 
 def _fake_forward(name: str, keeps_storage: bool, *values: Any) -> list[Tensor]:
     inputs = Inputs(*values)
-    rows, width = inputs.gates.shape[0], inputs.weight.shape[1]
-    states = tuple(inputs.gates.new_empty((rows, width)) for _ in inputs.initial)
-    storage = inputs.gates.new_empty((rows, _CELLS[name].storage * width))
-    return _results(states, tuple(i.new_empty(i.shape) for i in inputs.initial), storage, keeps_storage)
+    rows, width = inputs.data.shape[0], inputs.weight_hh.shape[1]
+    states = tuple(inputs.data.new_empty((rows, width)) for _ in inputs.initial)
+    storage = inputs.data.new_empty((rows, _CELLS[name].storage * width)) if keeps_storage else None
+    return _results(states, tuple(i.new_empty(i.shape) for i in inputs.initial), storage)
 
 
 def _gradients(
@@ -65,15 +68,25 @@ def _gradients(
     outer: Sequence[Tensor | None],
     states: Sequence[Tensor],
     storage: Tensor,
+    with_data: bool,
     with_parameters: bool,
     *values: Any,
 ) -> list[Tensor]:
-    """The gradients by the gates, the parameters (if wanted) and the initial states; `outer` are those by the hidden
-    states and by the final states."""
-    byGates, byWeight, byBias, carried = _sequence.gradients(
-        _CELLS[name], Inputs(*values), tuple(states), storage, outer[0], outer[1:], with_parameters
+    """The gradients by data and by the parameters (if wanted), and by the initial states; `outer` are those by the
+    hidden states and by the final states."""
+    *found, carried = _sequence.gradients(
+        _CELLS[name],
+        Inputs(*values),
+        tuple(states),
+        storage,
+        outer[0],
+        outer[1:],
+        with_data,
+        with_parameters,
     )
-    return [byGates, *(g for g in (byWeight, byBias) if g is not None), *carried]
+    present = [g for g in found if g is not None]
+    # The results of an operator may not share memory.
+    return [*(g.clone() if any(g is h for h in present[:i]) else g for i, g in enumerate(present)), *carried]
 
 
 def _fake_gradients(
@@ -81,34 +94,36 @@ def _fake_gradients(
     outer: Sequence[Tensor | None],
     states: Sequence[Tensor],
     storage: Tensor,
+    with_data: bool,
     with_parameters: bool,
     *values: Any,
 ) -> list[Tensor]:
     inputs = Inputs(*values)
-    parameters = [t for t in (inputs.weight, inputs.bias) if t is not None and with_parameters]
-    written = [torch.empty_like(t) for t in (inputs.gates, *parameters)]
+    wanted = (with_data, *(with_parameters,) * 4)
+    written = [torch.empty_like(t) for t, w in zip(inputs[:5], wanted) if w and t is not None]
     return [*written, *(i.new_empty(i.shape) for i in inputs.initial)]
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: list[Tensor]) -> None:
-    name, keeps_storage, gates, weight, bias, initial, sizes, reverse = inputs
+    name, keeps_storage, *tensors, initial, sizes, reverse = inputs
     count = len(initial)
     ctx.settings = name, sizes, reverse, count
     kept = (output[0], *output[1 + count :]) if keeps_storage else ()
-    ctx.save_for_backward(gates, weight, bias, *initial, *kept)
+    ctx.save_for_backward(*tensors, *initial, *kept)
 
 
 def _backward(ctx: Any, outer: Sequence[Tensor | None]) -> tuple[Any, ...]:
     name, sizes, reverse, count = ctx.settings
-    gates, weight, bias, *tensors = ctx.saved_tensors
-    initial, states, storage = tensors[:count], tensors[count:-1], tensors[-1]
-    with_parameters = ctx.needs_input_grad[3] or ctx.needs_input_grad[4]
-    inputs = Inputs(gates, weight, bias, initial, sizes, reverse)
-    byGates, *found = torch.ops.thnn.recurrent_steps_gradients(
-        name, outer[: 1 + count], states, storage, with_parameters, *inputs
+    *tensors, storage = ctx.saved_tensors
+    given, initial, states = tensors[:5], tensors[5 : 5 + count], tensors[5 + count :]
+    needs = ctx.needs_input_grad[2:7]
+    wanted = (needs[0], *(any(needs[1:]),) * 4)
+    found = torch.ops.thnn.recurrent_steps_gradients(
+        name, outer[: 1 + count], states, storage, *wanted[:2], *given, initial, sizes, reverse
     )
-    byWeight, byBias = (*found[:-count], None, None)[:2]
-    return None, None, byGates, byWeight, byBias, found[-count:], None, None
+    results = iter(found)
+    gradients = [next(results) if w and t is not None else None for w, t in zip(wanted, given)]
+    return None, None, *gradients, list(results), None, None
 
 
 @cache
@@ -117,8 +132,8 @@ def _define() -> torch.library.Library:
     library = torch.library.Library("thnn", "FRAGMENT")
     library.define(f"recurrent_steps(str cell, bool keeps_storage, {_INPUTS}) -> Tensor[]")
     library.define(
-        "recurrent_steps_gradients(str cell, Tensor?[] outer, Tensor[] states, Tensor storage, bool with_parameters,"
-        f" {_INPUTS}) -> Tensor[]"
+        "recurrent_steps_gradients(str cell, Tensor?[] outer, Tensor[] states, Tensor storage, bool with_data,"
+        f" bool with_parameters, {_INPUTS}) -> Tensor[]"
     )
     for name, function, fake in (
         (_NAME, _forward, _fake_forward),

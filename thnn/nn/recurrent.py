@@ -169,9 +169,12 @@ class _Recurrent(torch.nn.RNNBase):
             outputs = []
             for direction in range(directions):
                 index = layer * directions + direction
-                gates, weight, bias = self._projected(data, *weights[index])
+                weight_ih, weight_hh, *biases = weights[index]
+                bias_ih, bias_hh = biases or (None, None)
                 states = tuple(s[index] for s in initial)
-                inputs = Inputs(gates, weight, bias, states, batch_sizes, direction == 1)
+                inputs = Inputs(
+                    data, weight_ih, weight_hh, bias_ih, bias_hh, states, batch_sizes, direction == 1
+                )
                 output, states = run_steps(self._cell, inputs)
                 outputs.append(output)
                 final.append(states)
@@ -179,17 +182,6 @@ class _Recurrent(torch.nn.RNNBase):
             if self.dropout and self.training and layer < self.num_layers - 1:
                 data = F.dropout(data, self.dropout, True)
         return data, tuple(torch.stack(s) for s in zip(*final))
-
-    def _projected(
-        self,
-        data: Tensor,
-        weight_ih: Tensor,
-        weight_hh: Tensor,
-        bias_ih: Tensor | None = None,
-        bias_hh: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The gates of the input of all steps, and the weight and the bias of the hidden state."""
-        return _linear(data, weight_ih, bias_ih), weight_hh, bias_hh
 
 
 _SEQUENCE = """input (L, N, input_size), with batch_first (N, L, input_size), (L, input_size) or a PackedSequence;
@@ -223,18 +215,6 @@ class LSTM(_Recurrent, torch.nn.LSTM):
     @layer_forward
     def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> Any:
         return self._forward(input, hx)
-
-    def _projected(
-        self,
-        data: Tensor,
-        weight_ih: Tensor,
-        weight_hh: Tensor,
-        bias_ih: Tensor | None = None,
-        bias_hh: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        # The gates are sums: both biases are added once for all steps.
-        bias = None if bias_ih is None or bias_hh is None else bias_ih + bias_hh
-        return _linear(data, weight_ih, bias), weight_hh, None
 
 
 class GRU(_Recurrent, torch.nn.GRU):

@@ -1,0 +1,439 @@
+#include "recurrent/steps.h"
+#include "gemm/microkernel.h"
+#include "gemm/transpose.h"
+
+/* Columns of the states are divided into panels of GEMM_NR, rows into micro-tiles of nearly equal heights. Weights are
+   packed [panel][gate][k][n], rows [micro-tile][k][m], and sums [panel][block][row][n]. Two buffers take the packed
+   rows of steps in turns: products read one of them, while the other gets the rows for the next step. */
+
+/* The products of the input are computed for as many steps at once as have this number of rows, but at least for one. */
+#define INPUT_ROWS (8 * GEMM_MR)
+
+static int64_t panelsOf(int64_t columns) { return ceilDivide(columns, GEMM_NR); }
+static int columnsOf(int64_t columns, int64_t panel) { return (int)MIN(GEMM_NR, columns - panel * GEMM_NR); }
+/* Columns of a panel with padding. */
+static int widthOf(int64_t columns, int64_t panel) { return columnsOf(columns, panel) > VL ? GEMM_NR : VL; }
+
+static int64_t tilesOf(int64_t rows) { return ceilDivide(rows, GEMM_MR); }
+static int64_t rowReals(int64_t rows, int64_t terms) { return tilesOf(rows) * GEMM_MR * terms; }
+static int64_t panelReals(int64_t columns, int64_t rows) { return panelsOf(columns) * GEMM_NR * rows; }
+
+typedef struct PackedRows {
+  real *data;
+  int64_t rows, terms;
+} PackedRows;
+
+static int64_t firstRow(const PackedRows *a, int64_t tile) { return tile * a->rows / tilesOf(a->rows); }
+
+/* The number of micro-tiles that have some of the first n rows. */
+static int64_t tilesWith(const PackedRows *a, int64_t n)
+{
+  int64_t tiles = tilesOf(a->rows);
+  while (tiles > 0 && firstRow(a, tiles - 1) >= n) tiles--;
+  return tiles;
+}
+
+/* Packs columns of m as terms from `term` on, in `rows` rows of a micro-tile. `from` is the first element. */
+static void packTile(const PackedRows *a, int64_t tile, int64_t term, const real *from, int64_t rowStride,
+                     int64_t columnStride, int64_t rows, int64_t columns)
+{
+  THNN_(copyMatrix)(a->data + (tile * a->terms + term) * GEMM_MR, 1, GEMM_MR, from, rowStride, columnStride, rows,
+                    columns);
+}
+
+/* Micro-tiles [tile, endTile) of a panel: a part of a task. */
+typedef struct PanelPart {
+  int64_t panel, tile, endTile;
+} PanelPart;
+
+static PanelPart nextPart(int64_t *at, int64_t end, int64_t tiles)
+{
+  const int64_t panel = *at / tiles, tile = *at % tiles, count = MIN(tiles - tile, end - *at);
+  *at += count;
+  return (PanelPart){panel, tile, tile + count};
+}
+
+/* All micro-tiles of all panels, divided evenly among threads: each has neighbouring panels, the same ones in all steps
+   of one size. `multiplyAdds` are those of the loop. */
+#define FOR_PANEL_PARTS(part, panels, tiles, multiplyAdds)                                                        \
+  const int64_t thnn_work = (multiplyAdds) / 4, thnn_all = (panels) * (tiles),                                    \
+                thnn_tasks = thnn_threads(thnn_all, thnn_work);                                                   \
+  THNN_PARALLEL_FOR(thnn_task, thnn_tasks, thnn_work)                                                             \
+    for (int64_t thnn_at = thnn_task * thnn_all / thnn_tasks, thnn_end = (thnn_task + 1) * thnn_all / thnn_tasks; \
+         thnn_at < thnn_end;)                                                                                     \
+      for (PanelPart part = nextPart(&thnn_at, thnn_end, tiles), *thnn_once = &part; thnn_once; thnn_once = NULL)
+
+/* sums = initial + a * panel, in the first n rows of micro-tiles [tile, endTile). Rows of sums are `width` apart. If
+   initialStride is 0, all rows of `initial` are the first one. */
+static void multiply(const PackedRows *a, int64_t n, PanelPart part, const real *panel, int width, real *sums,
+                     const real *initial, int64_t initialStride)
+{
+  int32_t offset[GEMM_KC];
+  for (int k = 0; k < GEMM_KC; k++) offset[k] = k * GEMM_MR;
+  for (int64_t k = 0; k < a->terms || k == 0; k += GEMM_KC)
+    for (int64_t tile = part.tile; tile < part.endTile; tile++) {
+      const int64_t row = firstRow(a, tile), rows = MIN(firstRow(a, tile + 1), n) - row;
+      const real *packed = a->data + (tile * a->terms + k) * GEMM_MR;
+      real *sum = sums + row * width;
+      THNN_(microkernel)(1, (int)rows, width / VL,
+                         false)(sum, k ? sum : initial + row * initialStride, k ? width : initialStride, &packed,
+                                (KRange){offset, 0, MIN(GEMM_KC, a->terms - k)}, panel + k * width, width, NULL);
+    }
+}
+
+/* Packs the columns of a panel: packed[k][n] = data[k * termStride + n * columnStride]. */
+static void packPanel(real *packed, const real *data, int64_t termStride, int64_t columnStride, int64_t terms,
+                      int columns, int width)
+{
+  if (columns < width) memset(packed, 0, sizeof(real) * (size_t)(terms * width));
+  THNN_(copyMatrix)(packed, width, 1, data, termStride, columnStride, terms, columns);
+}
+
+void THNN_(checkStepsApart)(THNNState *state, int writtenCount, THTensor *const *written, const char *const *names,
+                            int readCount, const THNNTensor *const *read)
+{
+  for (int i = 0; i < writtenCount; i++) {
+    if (written[i] == NULL) continue;
+    for (int k = 0; k < readCount + i; k++) {
+      const THNNTensor *other = k < readCount ? read[k] : written[k - readCount];
+      if (other && THNN_overlaps(written[i], other, false))
+        return THNN_fail(state, THNN_VALUE_ERROR, names[i], "must not share memory with other arguments");
+    }
+  }
+}
+
+void THNN_(checkStepSizes)(THNNState *state, const THIndexTensor *sizes, int64_t sequences, int64_t rows)
+{
+  const int64_t *size = sizes->data, stride = sizes->stride[0];
+  int64_t sum = 0;
+  for (int64_t i = 0; i < sizes->size[0]; i++) {
+    const int64_t value = size[i * stride], most = i == 0 ? sequences : size[(i - 1) * stride];
+    THNN_CHECK(i > 0 || value == sequences, sizes, "expected %lld sequences in the first step, got %lld",
+               (long long)sequences, (long long)value);
+    THNN_CHECK(value >= 0 && value <= most, sizes,
+               "expected at most the %lld sequences of the step before in step %lld, and at least 0, got %lld",
+               (long long)most, (long long)i, (long long)value);
+    sum += value;
+  }
+  THNN_CHECK(sum == rows, sizes, "expected the sum %lld, the number of rows of all steps, got %lld",
+             (long long)rows, (long long)sum);
+}
+
+/* A step: its number, its first row, and its rows. Beyond the first and the last step are steps without rows. */
+typedef struct Step {
+  int64_t number, first, size;
+} Step;
+
+static int64_t sizeOf(const Steps *s, int64_t number)
+{
+  return number < 0 || number >= s->count ? 0 : s->sizes[number * s->sizeStride];
+}
+
+/* The step behind or, if not `later`, in front of the first one that is computed. */
+static Step beyondSteps(const Steps *s, bool later)
+{
+  return later ? (Step){-1, 0, 0} : (Step){s->count, s->rows, 0};
+}
+
+static Step nextStep(const Steps *s, Step at, bool later)
+{
+  if (later) return (Step){at.number + 1, at.first + at.size, sizeOf(s, at.number + 1)};
+  const int64_t size = sizeOf(s, at.number - 1);
+  return (Step){at.number - 1, at.first - size, size};
+}
+
+/* The block of the sum of the hidden states for a gate. */
+static int hiddenBlock(const Steps *s, int gate)
+{
+  return s->separates && gate == s->gates - 1 ? s->blocks - 1 : gate;
+}
+
+/* Rows of `flat` are `width` apart, those of a panel or of a micro-tile. */
+static void copyIn(real *flat, int width, const CellMatrix *m, int64_t row, int64_t column, int64_t rows,
+                   int columns)
+{
+  if (rows <= 0) return;
+  if (columns < width) memset(flat, 0, sizeof(real) * (size_t)(rows * width));
+  THNN_(copyMatrix)(flat, width, 1, cellAddress(m, row, column), m->rowStride, m->columnStride, rows, columns);
+}
+static void copyOut(const real *flat, int width, const CellMatrix *m, int64_t row, int64_t column, int64_t rows,
+                    int columns)
+{
+  THNN_(copyMatrix)(cellAddress(m, row, column), m->rowStride, m->columnStride, flat, width, 1, rows, columns);
+}
+
+/* Prefetches rows that the cell will read or write. Few columns of a row are adjacent, so that hardware does not. */
+static void prefetchRows(const CellMatrix *m, int64_t row, int64_t rows, int64_t column, int columns)
+{
+  if (m->data == NULL || m->columnStride != 1) return;
+  for (int64_t i = row; i < row + rows; i++)
+    for (int j = 0; j < columns; j += REALS_PER_LINE) __builtin_prefetch(cellAddress(m, i, column + j), 0, 2);
+}
+
+/* Forward */
+
+/* The buffer of the forward. States are stored [panel][state][row][n]. */
+typedef struct ForwardLayout {
+  real *weight1, *weight2, *bias, *sums, *states;
+  int64_t sumRows;
+  PackedRows input, hidden[2];
+  int64_t reals; /* of all */
+} ForwardLayout;
+
+static ForwardLayout forwardLayout(real *buffer, int64_t sequences, int64_t inputs, int64_t columns, int gates,
+                                   int blocks, int states)
+{
+  ForwardLayout l = {.sumRows = sequences + INPUT_ROWS - 1};
+  int64_t at = 0;
+#define TAKE(count) (at += (count), buffer ? buffer + at - (count) : NULL)
+  l.weight1 = TAKE(panelReals(columns, gates * inputs));
+  l.weight2 = TAKE(panelReals(columns, gates * columns));
+  l.bias = TAKE(panelReals(columns, blocks));
+  l.sums = TAKE(panelReals(columns, blocks * l.sumRows));
+  l.states = TAKE(panelReals(columns, states * sequences));
+  for (int i = 0; i < 2; i++) l.hidden[i] = (PackedRows){TAKE(rowReals(sequences, columns)), sequences, columns};
+  l.input = (PackedRows){TAKE(rowReals(l.sumRows, inputs)), 0, inputs};
+#undef TAKE
+  l.reals = at;
+  return l;
+}
+
+int64_t THNN_(forwardBuffer)(int64_t sequences, int64_t inputs, int64_t columns, int gates, int blocks, int states)
+{
+  return forwardLayout(NULL, sequences, inputs, columns, gates, blocks, states).reals;
+}
+
+static void packForward(const ForwardSteps *f, const ForwardLayout *l)
+{
+  const Steps *s = &f->steps;
+  const int64_t H = s->columns, I = f->inputs;
+  const CellMatrix *w1 = &f->weight1, *w2 = &s->weight2;
+  THNN_PARALLEL_FOR(i, panelsOf(H) * s->gates, s->gates * H * (H + I)) {
+    const int64_t panel = i / s->gates, row = i % s->gates * H + panel * GEMM_NR;
+    const int gate = (int)(i % s->gates), block = hiddenBlock(s, gate), n = columnsOf(H, panel),
+              width = widthOf(H, panel);
+    packPanel(l->weight1 + i * GEMM_NR * I, cellAddress(w1, row, 0), w1->columnStride, w1->rowStride, I, n, width);
+    packPanel(l->weight2 + i * GEMM_NR * H, cellAddress(w2, row, 0), w2->columnStride, w2->rowStride, H, n, width);
+    real bias1[CELL_TILE], bias2[CELL_TILE], *to = l->bias + panel * s->blocks * GEMM_NR;
+    const real *b1 = cellLoad(&f->bias1, 0, row, n, bias1), *b2 = cellLoad(&f->bias2, 0, row, n, bias2);
+    for (int j = 0; j < width; j++) {
+      const real x = j < n ? b1[j] : 0, h = j < n ? b2[j] : 0;
+      to[gate * GEMM_NR + j] = block == gate ? x + h : x;
+      if (block != gate) to[block * GEMM_NR + j] = h;
+    }
+  }
+  /* In the reverse direction, sequences begin in later steps of the loop: until then both buffers have their initial
+     states. */
+  THNN_PARALLEL_FOR(i, 2 * tilesOf(s->sequences), 2 * s->sequences * H) {
+    const PackedRows *a = &l->hidden[i % 2];
+    const int64_t row = firstRow(a, i / 2), rows = firstRow(a, i / 2 + 1) - row;
+    const CellMatrix *m = &f->initial[0];
+    packTile(a, i / 2, 0, cellAddress(m, row, 0), m->rowStride, m->columnStride, rows, H);
+  }
+  THNN_PARALLEL_FOR(i, panelsOf(H) * s->states, s->sequences * H)
+    copyIn(l->states + i * s->sequences * GEMM_NR, widthOf(H, i / s->states), &f->initial[i % s->states], 0,
+           i / s->states * GEMM_NR, s->sequences, columnsOf(H, i / s->states));
+}
+
+/* The sums of a block of a panel. */
+static real *sumsOf(const ForwardSteps *f, const ForwardLayout *l, int64_t panel, int block)
+{
+  return l->sums + (panel * f->steps.blocks + block) * l->sumRows * GEMM_NR;
+}
+
+/* The products of the input with weight1 in rows [first, first + rows). */
+static void multiplyInput(const ForwardSteps *f, ForwardLayout *l, int64_t first, int64_t rows)
+{
+  const int64_t H = f->steps.columns, I = f->inputs, tiles = tilesOf(rows);
+  const int gates = f->steps.gates;
+  const CellMatrix *input = &f->input;
+  l->input.rows = rows;
+  THNN_PARALLEL_FOR(tile, tiles, rows * I) {
+    const int64_t row = firstRow(&l->input, tile), count = firstRow(&l->input, tile + 1) - row;
+    packTile(&l->input, tile, 0, cellAddress(input, first + row, 0), input->rowStride, input->columnStride, count,
+             I);
+  }
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, rows * gates * H * I)
+  for (int g = 0; g < gates; g++)
+    multiply(&l->input, rows, part, l->weight1 + (part.panel * gates + g) * GEMM_NR * I, widthOf(H, part.panel),
+             sumsOf(f, l, part.panel, g), l->bias + (part.panel * f->steps.blocks + g) * GEMM_NR, 0);
+}
+
+/* A step whose first row is row `sumRow` of the sums. */
+static void forwardStep(const ForwardSteps *f, const ForwardLayout *l, Step at, int64_t sumRow,
+                        const PackedRows *hidden, const PackedRows *next)
+{
+  const Steps *s = &f->steps;
+  const int64_t H = s->columns, tiles = tilesWith(hidden, at.size);
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, at.size * s->gates * H * H)
+  {
+    const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
+    const int64_t first = part.panel * GEMM_NR;
+    const int64_t begin = firstRow(hidden, part.tile), rows = MIN(firstRow(hidden, part.endTile), at.size) - begin;
+    for (int g = 0; g < s->gates; g++) {
+      for (int k = g; k < s->blocks; k += s->gates)
+        prefetchRows(&s->storage, at.first + begin, rows, k * H + first, columns);
+      if (g < s->states) prefetchRows(&f->after[g], at.first + begin, rows, first, columns);
+      const int block = hiddenBlock(s, g);
+      real *sums = sumsOf(f, l, part.panel, block) + sumRow * width;
+      multiply(hidden, at.size, part, l->weight2 + (part.panel * s->gates + g) * GEMM_NR * H, width, sums,
+               block == g ? sums : l->bias + (part.panel * s->blocks + block) * GEMM_NR, block == g ? width : 0);
+    }
+    for (int64_t tile = part.tile; tile < part.endTile; tile++) {
+      const int64_t row = firstRow(hidden, tile), rows = MIN(firstRow(hidden, tile + 1), at.size) - row;
+      real *blocks[STEPS_MAX_BLOCKS], *states[STEPS_MAX_STATES];
+      for (int k = 0; k < s->blocks; k++) blocks[k] = sumsOf(f, l, part.panel, k) + (sumRow + row) * width;
+      for (int k = 0; k < s->states; k++)
+        states[k] = l->states + (part.panel * s->states + k) * s->sequences * GEMM_NR + row * width;
+      f->cell(blocks, states, rows * width);
+      packTile(next, tile, first, states[0], width, 1, rows, columns);
+      for (int k = 0; k < s->states; k++)
+        copyOut(states[k], width, &f->after[k], at.first + row, first, rows, columns);
+      for (int k = 0; k < s->blocks && s->storage.data; k++)
+        copyOut(blocks[k], width, &s->storage, at.first + row, k * H + first, rows, columns);
+    }
+  }
+}
+
+void THNN_(stepsForward)(const ForwardSteps *f)
+{
+  const Steps *s = &f->steps;
+  ForwardLayout l = forwardLayout(s->buffer, s->sequences, f->inputs, s->columns, s->gates, s->blocks, s->states);
+  packForward(f, &l);
+  Step at = beyondSteps(s, !s->reverse);
+  for (int64_t i = 0, multiplied = 0, first = 0; i < s->count; i++) {
+    at = nextStep(s, at, !s->reverse);
+    if (multiplied == i) {
+      Step last = at;
+      int64_t rows = at.size;
+      for (multiplied++; multiplied < s->count && rows < INPUT_ROWS; multiplied++, rows += last.size)
+        last = nextStep(s, last, !s->reverse);
+      first = MIN(at.first, last.first);
+      multiplyInput(f, &l, first, rows);
+    }
+    forwardStep(f, &l, at, at.first - first, &l.hidden[i % 2], &l.hidden[(i + 1) % 2]);
+  }
+}
+
+/* Backward */
+
+/* The buffer of the backward. The terms of a product are the columns of all gates. Gradients by states are stored
+   [panel][state][row][n]. */
+typedef struct BackwardLayout {
+  real *weight2, *gradStates;
+  PackedRows gradients[2];
+  int64_t reals;
+} BackwardLayout;
+
+static BackwardLayout backwardLayout(real *buffer, int64_t sequences, int64_t columns, int gates, int states)
+{
+  BackwardLayout l;
+  const int64_t terms = gates * columns;
+  int64_t at = 0;
+#define TAKE(count) (at += (count), buffer ? buffer + at - (count) : NULL)
+  l.weight2 = TAKE(panelReals(columns, terms));
+  l.gradStates = TAKE(panelReals(columns, states * sequences));
+  for (int i = 0; i < 2; i++) l.gradients[i] = (PackedRows){TAKE(rowReals(sequences, terms)), sequences, terms};
+#undef TAKE
+  l.reals = at;
+  return l;
+}
+
+int64_t THNN_(backwardBuffer)(int64_t sequences, int64_t columns, int gates, int states)
+{
+  return backwardLayout(NULL, sequences, columns, gates, states).reals;
+}
+
+static real *gradStateOf(const Steps *s, const BackwardLayout *l, int64_t panel, int state)
+{
+  return l->gradStates + (panel * s->states + state) * s->sequences * GEMM_NR;
+}
+
+/* The cell in `rows` rows of a micro-tile. */
+static void backwardTile(const BackwardSteps *b, const BackwardLayout *l, Step at, Step before, int64_t panel,
+                         int64_t tile, int64_t row, int64_t rows, const PackedRows *next)
+{
+  enum { BEFORE = STEPS_MAX_BLOCKS, AFTER, GRADIENT, FLAT };
+  real flat[FLAT][MICROTILE_REALS], *blocks[STEPS_MAX_BLOCKS], *gradStates[STEPS_MAX_STATES];
+  const Steps *s = &b->steps;
+  const int64_t H = s->columns, first = panel * GEMM_NR, begun = MAX(MIN(before.size - row, rows), 0);
+  const int width = widthOf(H, panel), columns = columnsOf(H, panel);
+  for (int k = 0; k < s->blocks; k++) {
+    blocks[k] = flat[k];
+    copyIn(flat[k], width, &s->storage, at.first + row, k * H + first, rows, columns);
+  }
+  for (int k = 0; k < s->states; k++) gradStates[k] = gradStateOf(s, l, panel, k) + row * width;
+  if (b->outputCell.data) {
+    copyIn(flat[BEFORE], width, &b->outputCell, before.first + row, first, begun, columns);
+    copyIn(flat[BEFORE] + begun * width, width, &b->initialCell, row + begun, first, rows - begun, columns);
+    copyIn(flat[AFTER], width, &b->outputCell, at.first + row, first, rows, columns);
+  }
+  if (b->gradOutput.data) {
+    copyIn(flat[GRADIENT], width, &b->gradOutput, at.first + row, first, rows, columns);
+#pragma omp simd
+    for (int64_t i = 0; i < rows * width; i++) gradStates[0][i] += flat[GRADIENT][i];
+  }
+  b->cell(blocks, gradStates, flat[BEFORE], flat[AFTER], rows * width);
+  for (int g = 0; g < s->gates; g++) {
+    const real *byHidden = blocks[hiddenBlock(s, g)];
+    packTile(next, tile, g * H + first, byHidden, width, 1, rows, columns);
+    copyOut(blocks[g], width, &b->gradInput, at.first + row, g * H + first, rows, columns);
+    if (b->gradHidden.data) copyOut(byHidden, width, &b->gradHidden, at.first + row, g * H + first, rows, columns);
+  }
+}
+
+/* The gradients by the hidden states before step `after`, then the gradients by the gates of step `at`. Either step may
+   have no rows. */
+static void backwardStep(const BackwardSteps *b, const BackwardLayout *l, Step after, Step at, Step before,
+                         const PackedRows *gradients, const PackedRows *next)
+{
+  const Steps *s = &b->steps;
+  const int64_t H = s->columns, most = MAX(after.size, at.size), tiles = tilesWith(gradients, most),
+                tilesAfter = tilesWith(gradients, after.size);
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, most * s->gates * H * H)
+  {
+    const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
+    real *gradHidden = gradStateOf(s, l, part.panel, 0);
+    const int64_t first = part.panel * GEMM_NR, begin = firstRow(gradients, part.tile),
+                  rows = MIN(firstRow(gradients, part.endTile), at.size) - begin;
+    for (int k = 0; k < s->blocks; k++) prefetchRows(&s->storage, at.first + begin, rows, k * H + first, columns);
+    for (int g = 0; g < s->gates; g++) {
+      prefetchRows(&b->gradInput, at.first + begin, rows, g * H + first, columns);
+      prefetchRows(&b->gradHidden, at.first + begin, rows, g * H + first, columns);
+    }
+    prefetchRows(&b->gradOutput, at.first + begin, rows, first, columns);
+    prefetchRows(&b->outputCell, before.first + begin, MIN(rows, before.size - begin), first, columns);
+    multiply(gradients, after.size, (PanelPart){part.panel, part.tile, MIN(part.endTile, tilesAfter)},
+             l->weight2 + part.panel * GEMM_NR * gradients->terms, width, gradHidden, gradHidden, width);
+    for (int64_t tile = part.tile; tile < part.endTile; tile++) {
+      const int64_t row = firstRow(gradients, tile), rows = MIN(firstRow(gradients, tile + 1), at.size) - row;
+      if (rows > 0) backwardTile(b, l, at, before, part.panel, tile, row, rows, next);
+    }
+  }
+}
+
+void THNN_(stepsBackward)(const BackwardSteps *b)
+{
+  const Steps *s = &b->steps;
+  const BackwardLayout l = backwardLayout(s->buffer, s->sequences, s->columns, s->gates, s->states);
+  const CellMatrix *w2 = &s->weight2;
+  const int64_t H = s->columns, terms = s->gates * H;
+  THNN_PARALLEL_FOR(panel, panelsOf(H), H * terms) {
+    const int width = widthOf(H, panel), columns = columnsOf(H, panel);
+    packPanel(l.weight2 + panel * GEMM_NR * terms, cellAddress(w2, 0, panel * GEMM_NR), w2->rowStride,
+              w2->columnStride, terms, columns, width);
+    for (int k = 0; k < s->states; k++)
+      copyIn(gradStateOf(s, &l, panel, k), width, &b->gradStates[k], 0, panel * GEMM_NR, s->sequences, columns);
+  }
+  Step after = beyondSteps(s, s->reverse), at = nextStep(s, after, s->reverse);
+  for (int64_t i = 0; i <= s->count; i++) {
+    const Step before = nextStep(s, at, s->reverse);
+    backwardStep(b, &l, after, at, before, &l.gradients[i % 2], &l.gradients[(i + 1) % 2]);
+    after = at;
+    at = before;
+  }
+  THNN_PARALLEL_FOR(panel, panelsOf(H), s->sequences * H * s->states)
+    for (int k = 0; k < s->states; k++)
+      copyOut(gradStateOf(s, &l, panel, k), widthOf(H, panel), &b->gradStates[k], 0, panel * GEMM_NR, s->sequences,
+              columnsOf(H, panel));
+}

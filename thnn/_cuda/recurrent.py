@@ -1,0 +1,148 @@
+"""All steps of recurrent layers, step by step.
+
+The layers of thnn.nn do not call them for CUDA tensors: they call Linear and the kernels of the cells for each step,
+and do not read the sizes of the steps from the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def _order(sizes: Tensor, reverse: bool) -> Iterator[tuple[int, int]]:
+    """The first row and the number of sequences of each step, in the order of computation."""
+    counts = sizes.tolist()
+    firsts = [0]
+    for count in counts:
+        firsts.append(firsts[-1] + count)
+    return iter(list(zip(firsts, counts))[:: -1 if reverse else 1])
+
+
+def _lstm_steps(
+    input: Tensor,
+    weight1: Tensor,
+    weight2: Tensor,
+    bias1: Tensor | None,
+    bias2: Tensor | None,
+    hx: Tensor,
+    cell: Tensor,
+    sizes: Tensor,
+    output: Tensor,
+    outputCell: Tensor,
+    gates: Tensor | None,
+    reverse: bool,
+    **_: Any,
+) -> None:
+    products = torch.ops.aten.linear(input, weight1, None if bias1 is None else bias1.flatten())
+    hidden, current = hx.clone(), cell.clone()
+    for first, n in _order(sizes, reverse):
+        rows = slice(first, first + n)
+        sums = products[rows] + torch.ops.aten.linear(
+            hidden[:n], weight2, None if bias2 is None else bias2.flatten()
+        )
+        i, f, g, o = sums.chunk(4, 1)
+        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+        current[:n] = f * current[:n] + i * g
+        hidden[:n] = o * current[:n].tanh()
+        output[rows], outputCell[rows] = hidden[:n], current[:n]
+        if gates is not None:
+            gates[rows] = torch.cat([i, f, g, o], 1)
+
+
+def _lstm_grad_steps(
+    storage: Tensor,
+    weight2: Tensor,
+    cell: Tensor,
+    outputCell: Tensor,
+    sizes: Tensor,
+    gradOutput: Tensor | None,
+    gradInGates: Tensor,
+    gradHx: Tensor,
+    gradCell: Tensor,
+    reverse: bool,
+    **_: Any,
+) -> None:
+    steps = list(_order(sizes, reverse))
+    for step in reversed(range(len(steps))):
+        first, n = steps[step]
+        rows = slice(first, first + n)
+        earlier, count = steps[step - 1] if step else (0, 0)
+        count = min(count, n)
+        before = torch.cat([outputCell[earlier : earlier + count], cell[count:n]])
+        i, f, g, o = storage[rows].chunk(4, 1)
+        byHidden = gradHx[:n] if gradOutput is None else gradHx[:n] + gradOutput[rows]
+        t = outputCell[rows].tanh()
+        byCell = byHidden * o * (1 - t * t) + gradCell[:n]
+        gates = (
+            byCell * g * i * (1 - i),
+            byCell * before * f * (1 - f),
+            byCell * i * (1 - g * g),
+            byHidden * t * o * (1 - o),
+        )
+        gradInGates[rows] = torch.cat(gates, 1)
+        gradHx[:n] = gradInGates[rows] @ weight2
+        gradCell[:n] = byCell * f
+
+
+def _gru_steps(
+    input: Tensor,
+    weight1: Tensor,
+    weight2: Tensor,
+    bias1: Tensor | None,
+    bias2: Tensor | None,
+    hx: Tensor,
+    sizes: Tensor,
+    output: Tensor,
+    gates: Tensor | None,
+    reverse: bool,
+    **_: Any,
+) -> None:
+    products = torch.ops.aten.linear(input, weight1, None if bias1 is None else bias1.flatten())
+    hidden = hx.clone()
+    for first, n in _order(sizes, reverse):
+        rows, old = slice(first, first + n), hidden[:n].clone()
+        r, z, x = products[rows].chunk(3, 1)
+        rh, zh, part = torch.ops.aten.linear(old, weight2, None if bias2 is None else bias2.flatten()).chunk(
+            3, 1
+        )
+        r, z = (r + rh).sigmoid(), (z + zh).sigmoid()
+        new = (x + r * part).tanh()
+        hidden[:n] = new + z * (old - new)
+        output[rows] = hidden[:n]
+        if gates is not None:
+            gates[rows] = torch.cat([r, z, new, old, part], 1)
+
+
+def _gru_grad_steps(
+    storage: Tensor,
+    weight2: Tensor,
+    sizes: Tensor,
+    gradOutput: Tensor | None,
+    gradInInput: Tensor,
+    gradInHidden: Tensor,
+    gradHx: Tensor,
+    reverse: bool,
+    **_: Any,
+) -> None:
+    for first, n in reversed(list(_order(sizes, reverse))):
+        rows = slice(first, first + n)
+        r, z, new, old, part = storage[rows].chunk(5, 1)
+        byHidden = gradHx[:n] if gradOutput is None else gradHx[:n] + gradOutput[rows]
+        byUpdate = byHidden * (old - new) * z * (1 - z)
+        byNew = byHidden * (1 - z) * (1 - new * new)
+        byReset = byNew * part * r * (1 - r)
+        gradInInput[rows] = torch.cat([byReset, byUpdate, byNew], 1)
+        gradInHidden[rows] = torch.cat([byReset, byUpdate, byNew * r], 1)
+        gradHx[:n] = gradInHidden[rows] @ weight2 + byHidden * z
+
+
+FUNCTIONS: dict[str, Callable[..., Tensor | None]] = {
+    "LSTMFused_steps": _lstm_steps,
+    "LSTMFused_gradSteps": _lstm_grad_steps,
+    "GRUFused_steps": _gru_steps,
+    "GRUFused_gradSteps": _gru_grad_steps,
+}
