@@ -46,22 +46,47 @@ typedef struct PanelPart {
   int64_t panel, tile, endTile;
 } PanelPart;
 
-static PanelPart nextPart(int64_t *at, int64_t end, int64_t tiles)
+/* The number of parts into which `threads` threads divide the rows; they divide panels if it is 1. Then each thread reads
+   few of the weights, but rows that other threads have written. Threads that divide rows read only their own rows, but
+   all weights, which have to fit into half of a second-level cache of 1 MiB. */
+static int64_t rowParts(int64_t panels, int64_t tiles, int64_t terms, int64_t threads)
 {
-  const int64_t panel = *at / tiles, tile = *at % tiles, count = MIN(tiles - tile, end - *at);
-  *at += count;
-  return (PanelPart){panel, tile, tile + count};
+  const bool isEven = tiles % threads == 0 || tiles >= 4 * threads;
+  return isEven && panels * GEMM_NR * terms * (int64_t)sizeof(real) <= 1 << 19 ? threads : 1;
 }
 
-/* All micro-tiles of all panels, divided evenly among threads: each has neighbouring panels, the same ones in all steps
-   of one size. `multiplyAdds` are those of the loop. */
-#define FOR_PANEL_PARTS(part, panels, tiles, multiplyAdds)                                                        \
-  const int64_t thnn_work = (multiplyAdds) / 4, thnn_all = (panels) * (tiles),                                    \
-                thnn_tasks = thnn_threads(thnn_all, thnn_work);                                                   \
-  THNN_PARALLEL_FOR(thnn_task, thnn_tasks, thnn_work)                                                             \
-    for (int64_t thnn_at = thnn_task * thnn_all / thnn_tasks, thnn_end = (thnn_task + 1) * thnn_all / thnn_tasks; \
-         thnn_at < thnn_end;)                                                                                     \
-      for (PanelPart part = nextPart(&thnn_at, thnn_end, tiles), *thnn_once = &part; thnn_once; thnn_once = NULL)
+/* Part number `part` of `parts`, of which `down` divide the rows: micro-tiles [tile, endTile), and [at, end) of them in all
+   panels, one panel after the other. */
+typedef struct Part {
+  int64_t tile, endTile, at, end;
+} Part;
+
+static Part makePart(int64_t part, int64_t parts, int64_t down, int64_t panels, int64_t tiles)
+{
+  const int64_t row = part % down, column = part / down, across = parts / down;
+  Part p = {row * tiles / down, (row + 1) * tiles / down, 0, 0};
+  p.at = column * panels * (p.endTile - p.tile) / across;
+  p.end = (column + 1) * panels * (p.endTile - p.tile) / across;
+  return p;
+}
+
+static PanelPart nextPart(Part *p)
+{
+  const int64_t tiles = p->endTile - p->tile, panel = p->at / tiles, tile = p->at % tiles,
+                count = MIN(tiles - tile, p->end - p->at);
+  p->at += count;
+  return (PanelPart){panel, p->tile + tile, p->tile + tile + count};
+}
+
+/* All micro-tiles of all panels, divided evenly among threads: each has the same ones in all steps of one size. `terms`
+   are those of all products of a panel, whose multiply-adds are `multiplyAdds`. */
+#define FOR_PANEL_PARTS(part, panels, tiles, terms, multiplyAdds)                                         \
+  const int64_t thnn_work = (multiplyAdds) / 4, thnn_parts = thnn_threads((panels) * (tiles), thnn_work), \
+                thnn_down = rowParts(panels, tiles, terms, thnn_parts);                                   \
+  THNN_PARALLEL_FOR(thnn_part, thnn_parts, thnn_work)                                                     \
+    for (Part thnn_range = makePart(thnn_part, thnn_parts, thnn_down, panels, tiles);                     \
+         thnn_range.at < thnn_range.end;)                                                                 \
+      for (PanelPart part = nextPart(&thnn_range), *thnn_once = &part; thnn_once; thnn_once = NULL)
 
 /* sums = initial + a * panel, in the first n rows of micro-tiles [tile, endTile). Rows of sums are `width` apart. If
    initialStride is 0, all rows of `initial` are the first one. */
@@ -253,7 +278,7 @@ static void multiplyInput(const ForwardSteps *f, ForwardLayout *l, int64_t first
     packTile(&l->input, tile, 0, cellAddress(input, first + row, 0), input->rowStride, input->columnStride, count,
              I);
   }
-  FOR_PANEL_PARTS(part, panelsOf(H), tiles, rows * gates * H * I)
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, gates * I, rows * gates * H * I)
   for (int g = 0; g < gates; g++)
     multiply(&l->input, rows, part, l->weight1 + (part.panel * gates + g) * GEMM_NR * I, widthOf(H, part.panel),
              sumsOf(f, l, part.panel, g), l->bias + (part.panel * f->steps.blocks + g) * GEMM_NR, 0);
@@ -265,7 +290,7 @@ static void forwardStep(const ForwardSteps *f, const ForwardLayout *l, Step at, 
 {
   const Steps *s = &f->steps;
   const int64_t H = s->columns, tiles = tilesWith(hidden, at.size);
-  FOR_PANEL_PARTS(part, panelsOf(H), tiles, at.size * s->gates * H * H)
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, s->gates * H, at.size * s->gates * H * H)
   {
     const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
     const int64_t first = part.panel * GEMM_NR;
@@ -390,7 +415,7 @@ static void backwardStep(const BackwardSteps *b, const BackwardLayout *l, Step a
   const Steps *s = &b->steps;
   const int64_t H = s->columns, most = MAX(after.size, at.size), tiles = tilesWith(gradients, most),
                 tilesAfter = tilesWith(gradients, after.size);
-  FOR_PANEL_PARTS(part, panelsOf(H), tiles, most * s->gates * H * H)
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, s->gates * H, most * s->gates * H * H)
   {
     const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
     real *gradHidden = gradStateOf(s, l, part.panel, 0);
