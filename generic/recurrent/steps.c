@@ -14,21 +14,37 @@ static int columnsOf(int64_t columns, int64_t panel) { return (int)MIN(GEMM_NR, 
 /* Columns of a panel with padding. */
 static int widthOf(int64_t columns, int64_t panel) { return columnsOf(columns, panel) > VL ? GEMM_NR : VL; }
 
-static int64_t tilesOf(int64_t rows) { return ceilDivide(rows, GEMM_MR); }
-static int64_t rowReals(int64_t rows, int64_t terms) { return tilesOf(rows) * GEMM_MR * terms; }
+/* Threads divide either panels or rows. If panels, each thread reads few of the weights, but rows that other threads have
+   written; if rows, it reads only rows that it has written itself, but all weights. Therefore they divide rows if all
+   weights fit into half of a second-level cache of 1 MiB, in the backward into all of it: its rows are longer. */
+#define FORWARD_WEIGHTS ((int64_t)1 << 19)
+#define BACKWARD_WEIGHTS ((int64_t)1 << 20)
+
+static bool dividesRows(int64_t columns, int gates, int64_t most)
+{
+  return gates * columns * columns * (int64_t)sizeof(real) <= most;
+}
+
+/* Rows that are divided are an even number of micro-tiles. */
+static int64_t tilesOf(int64_t rows, bool isEven)
+{
+  const int64_t tiles = ceilDivide(rows, GEMM_MR);
+  return isEven && tiles > 1 ? (tiles + 1) / 2 * 2 : tiles;
+}
+static int64_t rowReals(int64_t rows, int64_t terms) { return tilesOf(rows, true) * GEMM_MR * terms; }
 static int64_t panelReals(int64_t columns, int64_t rows) { return panelsOf(columns) * GEMM_NR * rows; }
 
 typedef struct PackedRows {
   real *data;
-  int64_t rows, terms;
+  int64_t rows, tiles, terms;
 } PackedRows;
 
-static int64_t firstRow(const PackedRows *a, int64_t tile) { return tile * a->rows / tilesOf(a->rows); }
+static int64_t firstRow(const PackedRows *a, int64_t tile) { return tile * a->rows / a->tiles; }
 
 /* The number of micro-tiles that have some of the first n rows. */
 static int64_t tilesWith(const PackedRows *a, int64_t n)
 {
-  int64_t tiles = tilesOf(a->rows);
+  int64_t tiles = a->tiles;
   while (tiles > 0 && firstRow(a, tiles - 1) >= n) tiles--;
   return tiles;
 }
@@ -45,15 +61,6 @@ static void packTile(const PackedRows *a, int64_t tile, int64_t term, const real
 typedef struct PanelPart {
   int64_t panel, tile, endTile;
 } PanelPart;
-
-/* The number of parts into which `threads` threads divide the rows; they divide panels if it is 1. Then each thread reads
-   few of the weights, but rows that other threads have written. Threads that divide rows read only their own rows, but
-   all weights, which have to fit into half of a second-level cache of 1 MiB. */
-static int64_t rowParts(int64_t panels, int64_t tiles, int64_t terms, int64_t threads)
-{
-  const bool isEven = tiles % threads == 0 || tiles >= 4 * threads;
-  return isEven && panels * GEMM_NR * terms * (int64_t)sizeof(real) <= 1 << 19 ? threads : 1;
-}
 
 /* Part number `part` of `parts`, of which `down` divide the rows: micro-tiles [tile, endTile), and [at, end) of them in all
    panels, one panel after the other. */
@@ -78,14 +85,14 @@ static PanelPart nextPart(Part *p)
   return (PanelPart){panel, p->tile + tile, p->tile + tile + count};
 }
 
-/* All micro-tiles of all panels, divided evenly among threads: each has the same ones in all steps of one size. `terms`
-   are those of all products of a panel, whose multiply-adds are `multiplyAdds`. */
-#define FOR_PANEL_PARTS(part, panels, tiles, terms, multiplyAdds)                                         \
-  const int64_t thnn_work = (multiplyAdds) / 4, thnn_parts = thnn_threads((panels) * (tiles), thnn_work), \
-                thnn_down = rowParts(panels, tiles, terms, thnn_parts);                                   \
-  THNN_PARALLEL_FOR(thnn_part, thnn_parts, thnn_work)                                                     \
-    for (Part thnn_range = makePart(thnn_part, thnn_parts, thnn_down, panels, tiles);                     \
-         thnn_range.at < thnn_range.end;)                                                                 \
+/* All micro-tiles of all panels, divided evenly among threads: each has the same ones in all steps of one size. */
+#define FOR_PANEL_PARTS(part, panels, tiles, divideRows, multiplyAdds)                                         \
+  const int64_t thnn_work = (multiplyAdds) / 4, thnn_parts = thnn_threads((panels) * (tiles), thnn_work),      \
+                thnn_down =                                                                                    \
+                    (divideRows) && ((tiles) % thnn_parts == 0 || (tiles) >= 4 * thnn_parts) ? thnn_parts : 1; \
+  THNN_PARALLEL_FOR(thnn_part, thnn_parts, thnn_work)                                                          \
+    for (Part thnn_range = makePart(thnn_part, thnn_parts, thnn_down, panels, tiles);                          \
+         thnn_range.at < thnn_range.end;)                                                                      \
       for (PanelPart part = nextPart(&thnn_range), *thnn_once = &part; thnn_once; thnn_once = NULL)
 
 /* sums = initial + a * panel, in the first n rows of micro-tiles [tile, endTile). Rows of sums are `width` apart. If
@@ -202,13 +209,16 @@ typedef struct ForwardLayout {
   real *weight1, *weight2, *bias, *sums, *states;
   int64_t sumRows;
   PackedRows input, hidden[2];
+  bool dividesRows;
   int64_t reals; /* of all */
 } ForwardLayout;
 
 static ForwardLayout forwardLayout(real *buffer, int64_t sequences, int64_t inputs, int64_t columns, int gates,
                                    int blocks, int states)
 {
-  ForwardLayout l = {.sumRows = sequences + INPUT_ROWS - 1};
+  ForwardLayout l = {.sumRows = sequences + INPUT_ROWS - 1,
+                     .dividesRows = dividesRows(columns, gates, FORWARD_WEIGHTS)};
+  const int64_t tiles = tilesOf(sequences, l.dividesRows);
   int64_t at = 0;
 #define TAKE(count) (at += (count), buffer ? buffer + at - (count) : NULL)
   l.weight1 = TAKE(panelReals(columns, gates * inputs));
@@ -216,8 +226,9 @@ static ForwardLayout forwardLayout(real *buffer, int64_t sequences, int64_t inpu
   l.bias = TAKE(panelReals(columns, blocks));
   l.sums = TAKE(panelReals(columns, blocks * l.sumRows));
   l.states = TAKE(panelReals(columns, states * sequences));
-  for (int i = 0; i < 2; i++) l.hidden[i] = (PackedRows){TAKE(rowReals(sequences, columns)), sequences, columns};
-  l.input = (PackedRows){TAKE(rowReals(l.sumRows, inputs)), 0, inputs};
+  for (int i = 0; i < 2; i++)
+    l.hidden[i] = (PackedRows){TAKE(rowReals(sequences, columns)), sequences, tiles, columns};
+  l.input = (PackedRows){TAKE(rowReals(l.sumRows, inputs)), 0, 0, inputs};
 #undef TAKE
   l.reals = at;
   return l;
@@ -249,7 +260,7 @@ static void packForward(const ForwardSteps *f, const ForwardLayout *l)
   }
   /* In the reverse direction, sequences begin in later steps of the loop: until then both buffers have their initial
      states. */
-  THNN_PARALLEL_FOR(i, 2 * tilesOf(s->sequences), 2 * s->sequences * H) {
+  THNN_PARALLEL_FOR(i, 2 * l->hidden[0].tiles, 2 * s->sequences * H) {
     const PackedRows *a = &l->hidden[i % 2];
     const int64_t row = firstRow(a, i / 2), rows = firstRow(a, i / 2 + 1) - row;
     const CellMatrix *m = &f->initial[0];
@@ -269,16 +280,17 @@ static real *sumsOf(const ForwardSteps *f, const ForwardLayout *l, int64_t panel
 /* The products of the input with weight1 in rows [first, first + rows). */
 static void multiplyInput(const ForwardSteps *f, ForwardLayout *l, int64_t first, int64_t rows)
 {
-  const int64_t H = f->steps.columns, I = f->inputs, tiles = tilesOf(rows);
+  const int64_t H = f->steps.columns, I = f->inputs, tiles = tilesOf(rows, l->dividesRows);
   const int gates = f->steps.gates;
   const CellMatrix *input = &f->input;
   l->input.rows = rows;
+  l->input.tiles = tiles;
   THNN_PARALLEL_FOR(tile, tiles, rows * I) {
     const int64_t row = firstRow(&l->input, tile), count = firstRow(&l->input, tile + 1) - row;
     packTile(&l->input, tile, 0, cellAddress(input, first + row, 0), input->rowStride, input->columnStride, count,
              I);
   }
-  FOR_PANEL_PARTS(part, panelsOf(H), tiles, gates * I, rows * gates * H * I)
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, rows * gates * H * I)
   for (int g = 0; g < gates; g++)
     multiply(&l->input, rows, part, l->weight1 + (part.panel * gates + g) * GEMM_NR * I, widthOf(H, part.panel),
              sumsOf(f, l, part.panel, g), l->bias + (part.panel * f->steps.blocks + g) * GEMM_NR, 0);
@@ -290,7 +302,7 @@ static void forwardStep(const ForwardSteps *f, const ForwardLayout *l, Step at, 
 {
   const Steps *s = &f->steps;
   const int64_t H = s->columns, tiles = tilesWith(hidden, at.size);
-  FOR_PANEL_PARTS(part, panelsOf(H), tiles, s->gates * H, at.size * s->gates * H * H)
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, at.size * s->gates * H * H)
   {
     const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
     const int64_t first = part.panel * GEMM_NR;
@@ -347,18 +359,20 @@ void THNN_(stepsForward)(const ForwardSteps *f)
 typedef struct BackwardLayout {
   real *weight2, *gradStates;
   PackedRows gradients[2];
+  bool dividesRows;
   int64_t reals;
 } BackwardLayout;
 
 static BackwardLayout backwardLayout(real *buffer, int64_t sequences, int64_t columns, int gates, int states)
 {
-  BackwardLayout l;
-  const int64_t terms = gates * columns;
+  BackwardLayout l = {.dividesRows = dividesRows(columns, gates, BACKWARD_WEIGHTS)};
+  const int64_t terms = gates * columns, tiles = tilesOf(sequences, l.dividesRows);
   int64_t at = 0;
 #define TAKE(count) (at += (count), buffer ? buffer + at - (count) : NULL)
   l.weight2 = TAKE(panelReals(columns, terms));
   l.gradStates = TAKE(panelReals(columns, states * sequences));
-  for (int i = 0; i < 2; i++) l.gradients[i] = (PackedRows){TAKE(rowReals(sequences, terms)), sequences, terms};
+  for (int i = 0; i < 2; i++)
+    l.gradients[i] = (PackedRows){TAKE(rowReals(sequences, terms)), sequences, tiles, terms};
 #undef TAKE
   l.reals = at;
   return l;
@@ -415,7 +429,7 @@ static void backwardStep(const BackwardSteps *b, const BackwardLayout *l, Step a
   const Steps *s = &b->steps;
   const int64_t H = s->columns, most = MAX(after.size, at.size), tiles = tilesWith(gradients, most),
                 tilesAfter = tilesWith(gradients, after.size);
-  FOR_PANEL_PARTS(part, panelsOf(H), tiles, s->gates * H, most * s->gates * H * H)
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, most * s->gates * H * H)
   {
     const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
     real *gradHidden = gradStateOf(s, l, part.panel, 0);
