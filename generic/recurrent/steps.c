@@ -85,7 +85,8 @@ static PanelPart nextPart(Part *p)
   return (PanelPart){panel, p->tile + tile, p->tile + tile + count};
 }
 
-/* All micro-tiles of all panels, divided evenly among threads: each has the same ones in all steps of one size. */
+/* All micro-tiles of all panels, divided evenly among threads: each has the same ones in all steps of one size. For
+   thnn_threads(), a multiply-add of vectors is a quarter of an element. */
 #define FOR_PANEL_PARTS(part, panels, tiles, divideRows, multiplyAdds)                                         \
   const int64_t thnn_work = (multiplyAdds) / 4, thnn_parts = thnn_threads((panels) * (tiles), thnn_work),      \
                 thnn_down =                                                                                    \
@@ -161,7 +162,7 @@ static int64_t sizeOf(const Steps *s, int64_t number)
   return number < 0 || number >= s->count ? 0 : s->sizes[number * s->sizeStride];
 }
 
-/* The step behind or, if not `later`, in front of the first one that is computed. */
+/* The place before the first step or, if not `later`, after the last one, from which nextStep() leads to the steps. */
 static Step beyondSteps(const Steps *s, bool later)
 {
   return later ? (Step){-1, 0, 0} : (Step){s->count, s->rows, 0};
