@@ -246,7 +246,7 @@ def _split(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[States]:
 
 
 # The number of steps from which on packing the weights once saves more time than it takes.
-_STEPS_OF_ONE_CALL = 16
+_STEPS_OF_ONE_CALL = 8
 
 
 def _in_one_call(inputs: Inputs) -> bool:
