@@ -13,9 +13,14 @@ import torch
 from torch import Tensor
 
 
-def _order(sizes: Tensor, reverse: bool) -> Iterator[tuple[int, int]]:
+def _order(name: str, sizes: Tensor, sequences: int, rows: int, reverse: bool) -> Iterator[tuple[int, int]]:
     """The first row and the number of sequences of each step, in the order of computation."""
     counts = sizes.tolist()
+    falling = all(0 <= n <= before for n, before in zip(counts, (sequences, *counts)))
+    if counts[0] != sequences or not falling or sum(counts) != rows:
+        raise ValueError(
+            f"{name}: sizes: expected falling sizes from {sequences} on, of the sum {rows}, got {counts}"
+        )
     firsts = [0]
     for count in counts:
         firsts.append(firsts[-1] + count)
@@ -39,7 +44,7 @@ def _lstm_steps(
 ) -> None:
     products = torch.ops.aten.linear(input, weight1, None if bias1 is None else bias1.flatten())
     hidden, current = hx.clone(), cell.clone()
-    for first, n in _order(sizes, reverse):
+    for first, n in _order("LSTMFused_steps", sizes, len(hx), len(input), reverse):
         rows = slice(first, first + n)
         sums = products[rows] + torch.ops.aten.linear(
             hidden[:n], weight2, None if bias2 is None else bias2.flatten()
@@ -66,7 +71,7 @@ def _lstm_grad_steps(
     reverse: bool,
     **_: Any,
 ) -> None:
-    steps = list(_order(sizes, reverse))
+    steps = list(_order("LSTMFused_gradSteps", sizes, len(gradHx), len(storage), reverse))
     for step in reversed(range(len(steps))):
         first, n = steps[step]
         rows = slice(first, first + n)
@@ -103,7 +108,7 @@ def _gru_steps(
 ) -> None:
     products = torch.ops.aten.linear(input, weight1, None if bias1 is None else bias1.flatten())
     hidden = hx.clone()
-    for first, n in _order(sizes, reverse):
+    for first, n in _order("GRUFused_steps", sizes, len(hx), len(input), reverse):
         rows, old = slice(first, first + n), hidden[:n].clone()
         r, z, x = products[rows].chunk(3, 1)
         rh, zh, part = torch.ops.aten.linear(old, weight2, None if bias2 is None else bias2.flatten()).chunk(
@@ -128,7 +133,7 @@ def _gru_grad_steps(
     reverse: bool,
     **_: Any,
 ) -> None:
-    for first, n in reversed(list(_order(sizes, reverse))):
+    for first, n in reversed(list(_order("GRUFused_gradSteps", sizes, len(gradHx), len(storage), reverse))):
         rows = slice(first, first + n)
         r, z, new, old, part = storage[rows].chunk(5, 1)
         byHidden = gradHx[:n] if gradOutput is None else gradHx[:n] + gradOutput[rows]

@@ -351,7 +351,7 @@ def _sequence_gradient_samples(gates: int, stored: int, cells: bool) -> tuple[Sa
     def sample(name: str, sizes: tuple[int, ...], H: int, reverse: bool, output: bool = True) -> SampleInput:
         n, rows = sizes[0], sum(sizes)
         arguments: dict[str, Any] = {
-            "storage": normal(rows, stored * H),
+            "storage": normal(rows, stored * H, scale=0.4),
             "weight2": normal(gates * H, H, scale=max(H, 1) ** -0.5),
             "sizes": given(sizes, torch.int64),
             "gradOutput": normal(rows, H) if output else None,
@@ -375,11 +375,21 @@ def _size_errors(last: int) -> tuple[ErrorInput, ...]:
 
     return (
         error(
-            "fewer sequences in the first step", (3, 3, 3, 3), "expected 4 sequences in the first step, got 3"
+            "fewer sequences in the first step",
+            (3, 3, 3, 3),
+            "expected (4 sequences in the first step, got 3|falling)",
         ),
-        error("a step with more sequences", (4, 3, 4, 1), "expected at most the 3 sequences .* in step 2"),
-        error("a size below 0", (4, 4, 4, -1), ".* in step 3, and at least 0, got -1"),
-        error("another sum", (4, 3, 3, 1), f"expected the sum {last}, .* got 11"),
+        error(
+            "a step with more sequences",
+            (4, 3, 4, 1),
+            "expected (at most the 3 sequences .* in step 2|falling)",
+        ),
+        error("a size below 0", (4, 4, 4, -1), "expected (.* in step 3, and at least 0, got -1|falling)"),
+        error(
+            "another sum",
+            (4, 3, 3, 1),
+            f"expected .* the sum {last}.* got|expected the sum {last}, .* got 11",
+        ),
         ErrorInput(
             "no steps", {"sizes": given([], torch.int64)}, ValueError, "sizes: expected at least one step"
         ),
