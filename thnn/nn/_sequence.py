@@ -346,7 +346,8 @@ def gradients(
         byWeight_ih, byBias_ih = _by_parameters(data, byGates, weight_ih, bias_ih)
         hidden, bias = _hidden_before(states, inputs), None if cell.adds_gates else bias_hh
         byWeight_hh, byBias_hh = _by_parameters(hidden, byHidden, weight_hh, bias)
-        byBias_hh = byBias_ih if cell.adds_gates else byBias_hh
+        if cell.adds_gates and byBias_ih is not None:
+            byBias_hh = byBias_ih.clone()  # equal, but a caller may change one of them in place
     return Gradients(byData, byWeight_ih, byWeight_hh, byBias_ih, byBias_hh, carried)
 
 
