@@ -146,6 +146,8 @@ void THNN_(checkStepSizes)(THNNState *state, const THIndexTensor *sizes, int64_t
     THNN_CHECK(value >= 0 && value <= most, sizes,
                "expected at most the %lld sequences of the step before in step %lld, and at least 0, got %lld",
                (long long)most, (long long)i, (long long)value);
+    THNN_CHECK(value <= rows - sum, sizes, "expected the sum %lld, the number of rows of all steps, got more",
+               (long long)rows);
     sum += value;
   }
   THNN_CHECK(sum == rows, sizes, "expected the sum %lld, the number of rows of all steps, got %lld",

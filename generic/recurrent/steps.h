@@ -77,6 +77,12 @@ void THNN_(stepsBackward)(const BackwardSteps *b);
                THNN_shapeOf(2, thnn_size), THNN_shape(tensor));                         \
   } while (0)
 
+/* Before the size of the buffer is computed, which would overflow. */
+#define STEPS_CHECK_SEQUENCES(state_, rows)                                                       \
+  THNN_CHECK((state_)->size[0] <= (rows), state_,                                                 \
+             "expected at most %lld sequences, the rows of all steps, got %s", (long long)(rows), \
+             THNN_shape(state_))
+
 #define STEPS_CHECK_FORWARD(hx, input, weight1, weight2, bias1, bias2, sizes, gates) \
   do {                                                                               \
     STEPS_CHECK_STATE(hx, sizes);                                                    \
@@ -85,6 +91,7 @@ void THNN_(stepsBackward)(const BackwardSteps *b);
     STEPS_CHECK_SIZE(weight2, (gates) * (hx)->size[1], (hx)->size[1]);               \
     CELL_CHECK_BIAS(bias1, hx, gates);                                               \
     CELL_CHECK_BIAS(bias2, hx, gates);                                               \
+    STEPS_CHECK_SEQUENCES(hx, (input)->size[0]);                                     \
   } while (0)
 
 #define STEPS_CHECK_BACKWARD(gradHx, storage, weight2, sizes, gradOutput, gates, stored)                \
@@ -94,6 +101,7 @@ void THNN_(stepsBackward)(const BackwardSteps *b);
                "expected 2 dimensions (rows, %lld), got %s", (long long)((stored) * (gradHx)->size[1]), \
                THNN_shape(storage));                                                                    \
     STEPS_CHECK_SIZE(weight2, (gates) * (gradHx)->size[1], (gradHx)->size[1]);                          \
+    STEPS_CHECK_SEQUENCES(gradHx, (storage)->size[0]);                                                  \
     if (gradOutput)                                                                                     \
       thnn_checkGradOutput(state, gradOutput, 2, (int64_t[2]){(storage)->size[0], (gradHx)->size[1]});  \
     THNN_RETURN_IF_FAILED(state);                                                                       \

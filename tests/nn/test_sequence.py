@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 import thnn
+from thnn import type2backend
 from thnn.nn import _sequence
 from thnn.nn._sequence import Inputs, _recorded, run_steps
 
@@ -171,3 +172,24 @@ def test_other_types_take_the_steps_one_by_one() -> None:
         layer(torch.randn(5, 2, 3), torch.zeros(1, 2, 4, dtype=torch.float64))
     shape = layer.to("meta")(torch.randn(5, 2, 3, device="meta"))[0].shape
     assert shape == (5, 2, 4)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_a_default_device_does_not_matter(kind: str) -> None:
+    sizes = (2,) * 9
+    cell, tensors = arguments(kind, sizes)
+    expected = results(run_steps, cell, tensors, sizes, False)
+    with torch.device("meta"):
+        found = results(run_steps, cell, tensors, sizes, False)
+        found[0].sum().backward()
+    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_sizes_whose_sum_overflows_are_refused() -> None:
+    backend, many = type2backend["torch.DoubleTensor"], 1 << 62
+    state, weights = torch.zeros(1, 1).double().expand(many, 1), torch.ones(3, 1).double()
+    with pytest.raises(ValueError, match="GRUFused_steps: hx: expected at most 0 sequences"):
+        backend.GRUFused_steps(
+            0, torch.empty(0, 1).double(), weights, weights, None, None, state, torch.tensor([many] * 4),
+            torch.empty(0).double(), None, None, False,
+        )  # fmt: skip

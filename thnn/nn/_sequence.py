@@ -136,7 +136,7 @@ class LSTMCell:
         _call(_recurrent._lstm_backward, arguments)
 
     def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
-        arguments = (*inputs[:5], *inputs.initial, torch.tensor(inputs.sizes), *after, storage)
+        arguments = (*inputs[:5], *inputs.initial, torch.tensor(inputs.sizes, device="cpu"), *after, storage)
         _call(_lstm_steps, (*arguments, None, inputs.reverse))
 
     def all_backward(
@@ -148,7 +148,7 @@ class LSTMCell:
         carried: States,
         byGates: States,
     ) -> None:
-        sizes = torch.tensor(inputs.sizes)
+        sizes = torch.tensor(inputs.sizes, device="cpu")
         arguments = (storage, inputs.weight_hh, inputs.initial[1], after[1], sizes, byOutput)
         _call(_lstm_grad_steps, (*arguments, byGates[0], *carried, None, inputs.reverse))
 
@@ -176,7 +176,7 @@ class GRUCell:
         _call(_recurrent._gru_backward, arguments)
 
     def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
-        arguments = (*inputs[:5], *inputs.initial, torch.tensor(inputs.sizes), *after, storage)
+        arguments = (*inputs[:5], *inputs.initial, torch.tensor(inputs.sizes, device="cpu"), *after, storage)
         _call(_gru_steps, (*arguments, None, inputs.reverse))
 
     def all_backward(
@@ -188,7 +188,7 @@ class GRUCell:
         carried: States,
         byGates: States,
     ) -> None:
-        arguments = (storage, inputs.weight_hh, torch.tensor(inputs.sizes), byOutput)
+        arguments = (storage, inputs.weight_hh, torch.tensor(inputs.sizes, device="cpu"), byOutput)
         _call(_gru_grad_steps, (*arguments, *byGates, *carried, None, inputs.reverse))
 
 
