@@ -30,7 +30,12 @@ settings.load_profile("thnn")
 # so they run in one process; the tests of these groups of files, too. The independent tests come last and are handed to
 # the processes one at a time, so that all processes end at the same time.
 _SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py"}
-_GROUPS = {"test_add_a_function.py": "builds", "test_packaging.py": "builds"}
+_GROUPS = {
+    "test_add_a_function.py": "builds",
+    "test_packaging.py": "builds",
+    "test_reference_cores.py": "reference cores",
+    "test_winograd.py": "reference cores",
+}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups

@@ -491,14 +491,13 @@ def test_tangents_of_targets(name: str) -> None:
 
 
 def test_the_operator_of_steps() -> None:
-    gates, weight, bias = torch.randn(6, 20), torch.randn(20, 5), torch.randn(20)
-    states = [torch.randn(3, 5), torch.randn(3, 5)]
-    leaves = [t.requires_grad_() for t in (gates, weight, bias, *states)]
     assert _sequence_operators.usable()
-    for sizes, reverse in (([3, 3], False), ([3, 2, 1], True)):
+    for sizes, reverse in (([3, 3], False), ([3, 2, 1], True), ([2] * 9, False)):
+        shapes = (sum(sizes), 4), (20, 4), (20, 5), (20,), (20,), (sizes[0], 5), (sizes[0], 5)
+        leaves = [torch.randn(shape).requires_grad_() for shape in shapes]
         torch.library.opcheck(
             torch.ops.thnn.recurrent_steps.default,
-            ("LSTM", True, *leaves[:3], leaves[3:], sizes, reverse),
+            ("LSTM", True, *leaves[:5], leaves[5:], sizes, reverse),
         )
 
 
