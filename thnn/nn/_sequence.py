@@ -73,7 +73,7 @@ class Cell(Protocol):
     """
 
     storage: int
-    # Whether one tensor is the gradient by `gates` and by `hidden`, because the cell reads their sum alone.
+    # True if one tensor is the gradient by `gates` and by `hidden`: the cell reads their sum alone.
     adds_gates: bool
 
     def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
@@ -250,7 +250,7 @@ _STEPS_OF_ONE_CALL = 8
 
 
 def _in_one_call(inputs: Inputs) -> bool:
-    """Whether one C function computes all steps."""
+    """True if one C function computes all steps."""
     return inputs.data.device.type == "cpu" and len(inputs.sizes) >= _STEPS_OF_ONE_CALL
 
 
