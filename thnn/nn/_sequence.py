@@ -56,6 +56,10 @@ class Inputs(NamedTuple):
     def tensors(self) -> tuple[Tensor, ...]:
         return (*(t for t in self[:5] if t is not None), *self.initial)
 
+    def sizes_tensor(self) -> Tensor:
+        """The sizes for the C functions, on the CPU whatever torch's default device is."""
+        return torch.tensor(self.sizes, device="cpu")
+
     def needs_gradient(self) -> bool:
         return torch.is_grad_enabled() and any(t.requires_grad for t in self.tensors())
 
@@ -136,7 +140,7 @@ class LSTMCell:
         _call(_recurrent._lstm_backward, arguments)
 
     def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
-        arguments = (*inputs[:5], *inputs.initial, torch.tensor(inputs.sizes, device="cpu"), *after, storage)
+        arguments = (*inputs[:5], *inputs.initial, inputs.sizes_tensor(), *after, storage)
         _call(_lstm_steps, (*arguments, None, inputs.reverse))
 
     def all_backward(
@@ -148,7 +152,7 @@ class LSTMCell:
         carried: States,
         byGates: States,
     ) -> None:
-        sizes = torch.tensor(inputs.sizes, device="cpu")
+        sizes = inputs.sizes_tensor()
         arguments = (storage, inputs.weight_hh, inputs.initial[1], after[1], sizes, byOutput)
         _call(_lstm_grad_steps, (*arguments, byGates[0], *carried, None, inputs.reverse))
 
@@ -176,7 +180,7 @@ class GRUCell:
         _call(_recurrent._gru_backward, arguments)
 
     def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
-        arguments = (*inputs[:5], *inputs.initial, torch.tensor(inputs.sizes, device="cpu"), *after, storage)
+        arguments = (*inputs[:5], *inputs.initial, inputs.sizes_tensor(), *after, storage)
         _call(_gru_steps, (*arguments, None, inputs.reverse))
 
     def all_backward(
@@ -188,7 +192,7 @@ class GRUCell:
         carried: States,
         byGates: States,
     ) -> None:
-        arguments = (storage, inputs.weight_hh, torch.tensor(inputs.sizes, device="cpu"), byOutput)
+        arguments = (storage, inputs.weight_hh, inputs.sizes_tensor(), byOutput)
         _call(_gru_grad_steps, (*arguments, *byGates, *carried, None, inputs.reverse))
 
 
