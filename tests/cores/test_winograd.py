@@ -120,6 +120,8 @@ LAYERS = [
     Layer(2, 48, 64, 12, 12, groups=2, bias=True),
     Layer(1, 16, 16, 6, 201, padding=0),
     Layer(13, 16, 40, 4, 4),
+    Layer(17, 24, 33, 3, 3, bias=True),
+    Layer(19, 16, 16, 5, 4, channels_last="iwo"),
     Layer(10, 16, 24, 14, 15),  # gradWeight: F(3x3,4x4)
     Layer(3, 19, 16, 30, 27, channels_last="iwo"),
     Layer(3, 20, 34, 29, 30, padding=0, channels_last="o"),
@@ -418,7 +420,7 @@ def test_the_setting_turns_the_method_off(without_winograd: Backend) -> None:
     for few in (
         Layer(1, 32, 32, 12, 12),
         Layer(1, 32, 32, 12, 12, depth=4),
-        Layer(16, 32, 32, 3, 3),
+        Layer(48, 32, 32, 1, 1),
         Layer(2, 32, 32, 27, 27, padding=9, dilation=9),
     ):
         tensors = few.tensors()

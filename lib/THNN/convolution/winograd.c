@@ -97,21 +97,22 @@ static void plan(Plan *p, int threads)
 }
 
 /* Multiplies the patches of a block by a panel of weights, component by component. */
-static void multiply(const Plan *p, const real *patches, int64_t tiles, const real *weights, int V, real *products)
+static void multiply(const Plan *p, const WinogradPatches *patches, const real *weights, int V, real *products)
 {
   const int64_t channels = p->c.inChannels, padded = ceilDivide(channels, VL) * VL;
   const int64_t kBlocks = ceilDivide(channels, K_BLOCK); /* of a plane of the kernel */
-  const int64_t microtiles = ceilDivide(tiles, GEMM_MR), together = ceilDivide(tiles, microtiles);
-  /* The next component of the weights is prefetched. */
-  const int64_t lines = ceilDivide(VL * V * VL, microtiles * REALS_PER_LINE);
-  for (int i = 0; i < COMPONENTS; i++, weights += p->weightStride)
+  for (int i = 0; i < COMPONENTS; i++, weights += p->weightStride) {
+    const WinogradTileSet *set = winogradTilesWith(&patches->tiles, 2, i);
+    const int64_t tiles = set->count, together = set->together;
+    /* The next component of the weights is prefetched. */
+    const int64_t lines = tiles ? ceilDivide(VL * V * VL, ceilDivide(tiles, together) * REALS_PER_LINE) : 0;
     for (int64_t kBlock = 0; kBlock < p->planes * kBlocks; kBlock++)
       for (int64_t tile = 0; tile < tiles; tile += together) {
         const int64_t plane = kBlock / kBlocks, k = kBlock % kBlocks * K_BLOCK, terms = MIN(K_BLOCK, channels - k);
         const real *b = weights + (plane * channels + k) * V * VL;
         const WinogradProduct product = {
             .c = products + i * p->productReals + tile * VL,
-            .a = patches + i * p->patchReals + tile * p->planes * padded + (plane * padded + k) * together,
+            .a = patches->data + i * p->patchReals + tile * p->planes * padded + (plane * padded + k) * together,
             .b = b,
             .next = b + p->weightStride + tile / together * ceilDivide(terms, VL) * lines * REALS_PER_LINE,
             .cStride = tiles * VL,
@@ -121,21 +122,32 @@ static void multiply(const Plan *p, const real *patches, int64_t tiles, const re
             .accumulate = kBlock > 0};
         THNN_(winogradKernel)((int)MIN(together, tiles - tile), V)(&product);
       }
+  }
 }
 
-/* Transforms a row of products to two rows of positions, [position][VL]. Adds 0 times each position to *check, which
-   becomes NaN unless all positions are finite. */
-static inline void transformRow(const real *products, int64_t componentStride, int64_t tiles, vreal bias,
-                                real *strip, int64_t pitch, vreal *check)
+/* The products of a row of tiles that are in a set. */
+typedef struct ProductRow {
+  const real *products; /* of component 0 */
+  int64_t tiles;
+} ProductRow;
+
+/* Transforms a row of products to two rows of positions, [position][VL]. Products that a set lacks are 0, since no
+   position inside the image reads them. Adds 0 times each position to *check, which becomes NaN unless all positions are
+   finite. */
+static inline void transformRow(const ProductRow set[2][2], int64_t componentStride, vreal bias, real *strip,
+                                int64_t pitch, vreal *check)
 {
   vreal zero = *check;
-  for (int64_t tile = 0; tile < tiles; tile++, products += VL, strip += 2 * VL) {
+  for (int64_t tile = 0; tile < set[0][0].tiles; tile++, strip += 2 * VL) {
     vreal row[8]; /* [component of the column][column] */
 #pragma GCC unroll 4
     for (int y = 0; y < 4; y++) {
       vreal m[4];
 #pragma GCC unroll 4
-      for (int x = 0; x < 4; x++) m[x] = v_load(products + (4 * y + x) * componentStride);
+      for (int x = 0; x < 4; x++) {
+        const ProductRow *of = &set[y == 3][x == 3];
+        m[x] = tile < of->tiles ? v_load(of->products + tile * VL + (4 * y + x) * componentStride) : (vreal){0};
+      }
       winogradTarget(m, 1, row + 2 * y, 1);
     }
 #pragma GCC unroll 2
@@ -153,27 +165,34 @@ static inline void transformRow(const real *products, int64_t componentStride, i
   *check = zero;
 }
 
-/* Stores VL output channels of a block. */
-static void store(const Plan *p, const Correlation *c, const Tile *block, const real *products, int64_t outChannel,
-                  real *strip, vreal *check)
+/* Stores vector v of the VL output channels of a panel from outChannel on. */
+static void store(const Plan *p, const Correlation *c, const Tile *block, const WinogradTileSets *sets,
+                  const real *products, int v, int64_t outChannel, real *strip, vreal *check)
 {
   const int64_t lanes = MIN(VL, c->outChannels - outChannel), pitch = 2 * block->size[3] * VL;
   const int64_t positions = MIN(2 * block->size[3], c->axis[3].targetSize - 2 * block->start[3]);
   vreal bias = {0};
   for (int64_t i = 0; c->bias && i < lanes; i++) bias[i] = c->bias[(outChannel + i) * c->biasOutStride];
   int64_t tile[4] = {0};
-  for (int64_t row = block->size[0] * block->size[1] * block->size[2]; row > 0;
-       row--, nextIndex(tile, block->size, 3), products += block->size[3] * VL) {
-    transformRow(products, p->productReals, block->size[3], bias, strip, pitch, check);
+  for (int64_t image = 0; image < block->size[0] * block->size[1]; image++, nextIndex(tile, block->size, 2)) {
     real *target = c->target + outChannel * c->targetChannelStride;
     for (int d = 0; d < 2; d++) target += (block->start[d] + tile[d]) * c->axis[d].targetStride;
-    for (int64_t i = 0; i < 2; i++) {
-      const int64_t y = 2 * (block->start[2] + tile[2]) + i;
-      if (y >= c->axis[2].targetSize) break;
-      real *to = target + y * c->axis[2].targetStride + 2 * block->start[3] * c->axis[3].targetStride;
-      for (int64_t x = 0; x < positions; x += VL, to += VL * c->axis[3].targetStride) {
-        const int64_t n = MIN(VL, positions - x);
-        THNN_(storePositions)(c, strip + i * pitch + x * VL, VL, to, n, lanes);
+    for (int64_t row = 0; row < block->size[2]; row++) {
+      ProductRow from[2][2];
+      for (int i = 0; i < 4; i++) {
+        const WinogradTileSet *s = &sets->of[i / 2][i % 2];
+        const WinogradRow tiles = winogradRowOf(s, image, row);
+        from[i / 2][i % 2] = (ProductRow){products + (v * s->count + tiles.first) * VL, tiles.tiles};
+      }
+      transformRow(from, p->productReals, bias, strip, pitch, check);
+      for (int64_t i = 0; i < 2; i++) {
+        const int64_t y = 2 * (block->start[2] + row) + i;
+        if (y >= c->axis[2].targetSize) break;
+        real *to = target + y * c->axis[2].targetStride + 2 * block->start[3] * c->axis[3].targetStride;
+        for (int64_t x = 0; x < positions; x += VL, to += VL * c->axis[3].targetStride) {
+          const int64_t n = MIN(VL, positions - x);
+          THNN_(storePositions)(c, strip + i * pitch + x * VL, VL, to, n, lanes);
+        }
       }
     }
   }
@@ -186,19 +205,18 @@ static bool computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t en
   /* The classes of one block are adjacent tasks, because they read and write the same cache lines. */
   const Correlation c = winogradResidue(&p->c, index % p->residues);
   const Tile block = tileAt(p->tiles, p->block, index / p->residues);
-  const int64_t tiles = elementCount(block.size);
   real *patches = thnn_scratch(sizeof(real) * (size_t)(COMPONENTS * (p->patchReals + p->productReals) +
                                                        winogradStripReals(2, p->block[3])));
   real *products = patches + COMPONENTS * p->patchReals, *strip = products + COMPONENTS * p->productReals;
-  const WinogradPatches layout = {patches, p->patchReals, ceilDivide(tiles, ceilDivide(tiles, GEMM_MR))};
+  const WinogradPatches layout = {patches, p->patchReals, winogradTileSets(&c, 2, &block, GEMM_MR)};
   THNN_(winogradPatches)(&c, 2, &block, c.source, c.inChannels, &layout, strip);
   vreal check = {0};
   for (int64_t panel = begin; panel < end; panel++, weights += p->panelReals) {
     const int64_t outChannel = panel * GEMM_NR;
     const int V = c.outChannels - outChannel > VL ? 2 : 1;
-    multiply(p, patches, tiles, weights, V, products);
+    multiply(p, &layout, weights, V, products);
     for (int v = 0; v < V; v++)
-      store(p, &c, &block, products + v * tiles * VL, outChannel + v * VL, strip, &check);
+      store(p, &c, &block, &layout.tiles, products, v, outChannel + v * VL, strip, &check);
   }
   return v_sum(check) == 0;
 }

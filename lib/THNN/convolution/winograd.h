@@ -13,7 +13,7 @@
    transformed to positions. The lanes of all transforms are channels. */
 
 /* Components of the patches of Winograd tiles of m x m positions. */
-static inline int64_t winogradComponents(int m) { return (m + 2) * (m + 2); }
+static inline int winogradComponents(int m) { return (m + 2) * (m + 2); }
 
 /* --- images and Winograd tiles --------------------------------------------------------------------------------- */
 
@@ -42,6 +42,9 @@ static inline void winogradTiles(const Correlation *c, int m, int64_t *tiles)
     tiles[d] = ceilDivide(c->axis[d].targetSize, m * (c->axis[d].dilation / c->axis[d].stride));
 }
 
+/* Products along an axis: 4 for two positions, 3 for a last position alone. */
+static inline int64_t winogradAxisProducts(int64_t positions) { return 2 * positions + positions % 2; }
+
 /* True if Winograd's method is faster than the implicit GEMM, which leaves out padding along the depth, or along the
    height of a kernel without depth. Decides by sizes alone; docs/convolution.md has the measurement. */
 static inline bool winogradPays(const Correlation *c)
@@ -56,7 +59,11 @@ static inline bool winogradPays(const Correlation *c)
     axisPositions(c->axis + 2, t, &begin, &end);
     rows += planes > 1 ? c->axis[2].targetSize : end - begin;
   }
-  const int64_t products = 16 * tilesOfPlane, ofImplicitGemm = rows * 3 * c->axis[3].targetSize;
+  /* Transforms of residue classes, whose pixels lie apart, cost more: as much as the products that edges leave out. */
+  const int64_t products = winogradResidues(c) > 1 ? 16 * tilesOfPlane
+                                                   : winogradAxisProducts(c->axis[2].targetSize) *
+                                                         winogradAxisProducts(c->axis[3].targetSize);
+  const int64_t ofImplicitGemm = rows * 3 * c->axis[3].targetSize;
   if (5 * products > 4 * ofImplicitGemm) return false;
   for (int64_t t = 0; t < planes; t++) {
     axisPositions(c->axis + 1, t, &begin, &end);
@@ -80,12 +87,58 @@ static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *bl
    columns that is a multiple of their stride. */
 bool THNN_(winogradSuits)(const Correlation *c);
 
+/* The tiles of a block that have some of the components: rows and columns of tiles of an image, tiles in all, and tiles
+   of a micro-tile. */
+typedef struct WinogradTileSet {
+  int64_t rows, columns, count, together;
+} WinogradTileSet;
+
+/* Only the last position of a tile needs the last component of an axis; in gradWeight this component is the gradient of
+   that position. Tiles whose last position is outside of the image do not have it. The sets of tiles by component: [is it
+   the last one of the rows][is it the last one of the columns]. */
+typedef struct WinogradTileSets {
+  WinogradTileSet of[2][2];
+} WinogradTileSets;
+
+static inline WinogradTileSets winogradTileSets(const Correlation *c, int m, const Tile *block, int64_t microtile)
+{
+  WinogradTileSets sets;
+  int64_t whole[2];
+  for (int d = 0; d < 2; d++)
+    whole[d] = MAX(MIN(c->axis[2 + d].targetSize / m - block->start[2 + d], block->size[2 + d]), 0);
+  for (int y = 0; y < 2; y++)
+    for (int x = 0; x < 2; x++) {
+      WinogradTileSet *set = &sets.of[y][x];
+      set->rows = y ? whole[0] : block->size[2];
+      set->columns = x ? whole[1] : block->size[3];
+      set->count = block->size[0] * block->size[1] * set->rows * set->columns;
+      set->together = ceilDivide(set->count, MAX(ceilDivide(set->count, microtile), 1));
+    }
+  return sets;
+}
+
+/* The tiles that have component i. */
+static inline const WinogradTileSet *winogradTilesWith(const WinogradTileSets *sets, int m, int i)
+{
+  return &sets->of[i / (m + 2) == m + 1][i % (m + 2) == m + 1];
+}
+
+/* A row of tiles of a block in a set: the number of its first tile, and its tiles. */
+typedef struct WinogradRow {
+  int64_t first, tiles;
+} WinogradRow;
+
+static inline WinogradRow winogradRowOf(const WinogradTileSet *set, int64_t image, int64_t row)
+{
+  return (WinogradRow){(image * set->rows + row) * set->columns, row < set->rows ? set->columns : 0};
+}
+
 /* The components of the patches of a block of tiles, [component][micro-tile][plane of the kernel][block of VL
-   channels][tile of the micro-tile][channel of the block]: a micro-tile has `together` tiles, and a component takes
-   componentStride reals. */
+   channels][tile of the micro-tile][channel of the block]; a component takes componentStride reals. */
 typedef struct WinogradPatches {
   real *data;
-  int64_t componentStride, together;
+  int64_t componentStride;
+  WinogradTileSets tiles;
 } WinogradPatches;
 
 /* Reals of a strip, the memory in which rows of pixels have their channels in the lanes, for `tiles` tiles of a row. */

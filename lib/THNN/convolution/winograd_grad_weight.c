@@ -26,8 +26,8 @@ bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)
 
 typedef struct Plan {
   Correlation c;
-  int m;
-  int64_t components, residues, tiles[4], block[4], blocks;   /* blocks: of all residue classes */
+  int m, components;
+  int64_t residues, tiles[4], block[4], blocks;               /* blocks: of all residue classes */
   int64_t out, in, outTasks, inTasks;                         /* channels of a task */
   int64_t patchReals, gradientReals, sumReals, gradientPitch; /* of a component */
 } Plan;
@@ -95,11 +95,18 @@ typedef struct Task {
   real *sums, *patches, *gradients, *strip;
 } Task;
 
-static ALWAYS_INLINE real *transformGradients(const int m, const real *strip, int64_t pitch, int64_t tiles,
-                                              real *to, int64_t componentStride, int64_t tileStride)
+/* Where the components of the gradients of a row of tiles are stored, of the tiles in a set. */
+typedef struct GradientRow {
+  real *to; /* component 0 */
+  int64_t tiles;
+} GradientRow;
+
+static ALWAYS_INLINE void transformGradients(const int m, const real *strip, int64_t pitch,
+                                             const GradientRow set[2][2], int64_t componentStride,
+                                             int64_t tileStride)
 {
   const int n = m + 2;
-  for (int64_t tile = 0; tile < tiles; tile++, strip += m * VL, to += tileStride) {
+  for (int64_t tile = 0; tile < set[0][0].tiles; tile++, strip += m * VL) {
     vreal column[24]; /* [component of the column][column] */
 #pragma GCC unroll 4
     for (int x = 0; x < m; x++) {
@@ -113,47 +120,54 @@ static ALWAYS_INLINE real *transformGradients(const int m, const real *strip, in
       vreal component[6];
       winogradGradient(m, column + i * m, 1, component, 1);
 #pragma GCC unroll 6
-      for (int x = 0; x < n; x++) v_store(to + (n * i + x) * componentStride, component[x]);
+      for (int x = 0; x < n; x++) {
+        const GradientRow *row = &set[i == n - 1][x == n - 1];
+        if (tile < row->tiles) v_store(row->to + tile * tileStride + (n * i + x) * componentStride, component[x]);
+      }
     }
   }
-  return to;
 }
 
 /* Transforms the gradients of a block, [component][tile][output channel]. */
-static void packGradients(const Plan *p, const Task *t, const Correlation *c, const Tile *block)
+static void packGradients(const Plan *p, const Task *t, const Correlation *c, const Tile *block,
+                          const WinogradTileSets *sets)
 {
   const CorrelationAxis *height = c->axis + 2, *width = c->axis + 3;
   const int64_t pixels = p->m * block->size[3], firstX = p->m * block->start[3];
   for (int64_t o = 0; o < t->outChannels; o += VL) {
     const int64_t lanes = MIN(VL, t->outChannels - o);
     const real *channel = c->target + (t->group * c->outChannels + t->outChannel + o) * c->targetChannelStride;
-    real *to = t->gradients + o;
-    int64_t tile[3] = {0};
-    for (int64_t row = block->size[0] * block->size[1] * block->size[2]; row > 0;
-         row--, nextIndex(tile, block->size, 3)) {
+    int64_t tile[2] = {0};
+    for (int64_t i = 0; i < block->size[0] * block->size[1]; i++, nextIndex(tile, block->size, 2)) {
       const real *image = channel;
       for (int d = 0; d < 2; d++) image += (block->start[d] + tile[d]) * c->axis[d].targetStride;
-      for (int64_t i = 0; i < p->m; i++) {
-        const int64_t y = p->m * (block->start[2] + tile[2]) + i;
-        const bool inside = y < height->targetSize;
-        THNN_(winogradRow)(image + (inside ? y * height->targetStride : 0), width->targetStride,
-                           c->targetChannelStride, inside ? width->targetSize : 0, firstX, pixels, lanes,
-                           t->strip + i * pixels * VL);
+      for (int64_t row = 0; row < block->size[2]; row++) {
+        for (int64_t j = 0; j < p->m; j++) {
+          const int64_t y = p->m * (block->start[2] + row) + j;
+          const bool inside = y < height->targetSize;
+          THNN_(winogradRow)(image + (inside ? y * height->targetStride : 0), width->targetStride,
+                             c->targetChannelStride, inside ? width->targetSize : 0, firstX, pixels, lanes,
+                             t->strip + j * pixels * VL);
+        }
+        GradientRow set[2][2];
+        for (int j = 0; j < 4; j++) {
+          const WinogradRow tiles = winogradRowOf(&sets->of[j / 2][j % 2], i, row);
+          set[j / 2][j % 2] = (GradientRow){t->gradients + o + tiles.first * p->gradientPitch, tiles.tiles};
+        }
+        if (p->m == 2) transformGradients(2, t->strip, pixels * VL, set, p->gradientReals, p->gradientPitch);
+        else transformGradients(4, t->strip, pixels * VL, set, p->gradientReals, p->gradientPitch);
       }
-      if (p->m == 2)
-        to = transformGradients(2, t->strip, pixels * VL, block->size[3], to, p->gradientReals, p->gradientPitch);
-      else
-        to = transformGradients(4, t->strip, pixels * VL, block->size[3], to, p->gradientReals, p->gradientPitch);
     }
   }
 }
 
 /* Adds the products of a block to the sums, [component][output channel][input channel]. */
-static void multiply(const Plan *p, const Task *t, int64_t tiles, bool accumulate)
+static void multiply(const Plan *p, const Task *t, const WinogradTileSets *sets, bool accumulate)
 {
   const int64_t microtiles = ceilDivide(t->outChannels, GEMM_MR);
   const int64_t together = ceilDivide(t->outChannels, microtiles);
-  for (int64_t i = 0; i < p->components; i++)
+  for (int i = 0; i < p->components; i++) {
+    const int64_t tiles = winogradTilesWith(sets, p->m, i)->count;
     for (int64_t in = 0; in < t->channels; in += GEMM_NR)
       for (int64_t o = 0; o < t->outChannels; o += together) {
         const WinogradSum sum = {.c = t->sums + i * p->sumReals + o * p->in + in,
@@ -166,6 +180,7 @@ static void multiply(const Plan *p, const Task *t, int64_t tiles, bool accumulat
                                  .accumulate = accumulate};
         THNN_(winogradSumKernel)((int)MIN(together, t->outChannels - o), t->channels - in > VL ? 2 : 1)(&sum);
       }
+  }
 }
 
 static ALWAYS_INLINE void transformSums(const int m, real *sums, int64_t componentStride, vreal *check)
@@ -281,13 +296,13 @@ static void computeTask(const Plan *p, int64_t index, real scale)
   for (int64_t i = 0; i < p->blocks; i++) {
     const Correlation c = winogradResidue(&p->c, i % p->residues);
     const Tile block = tileAt(p->tiles, p->block, i / p->residues);
-    const int64_t tiles = elementCount(block.size);
-    const WinogradPatches layout = {t.patches, p->patchReals, tiles};
+    const WinogradPatches layout = {t.patches, p->patchReals,
+                                    winogradTileSets(&c, p->m, &block, elementCount(block.size))};
     THNN_(winogradPatches)(&c, p->m, &block,
                            c.source + (t.group * c.inChannels + t.channel) * c.sourceChannelStride, t.channels,
                            &layout, t.strip);
-    packGradients(p, &t, &c, &block);
-    multiply(p, &t, tiles, i > 0);
+    packGradients(p, &t, &c, &block, &layout.tiles);
+    multiply(p, &t, &layout.tiles, i > 0);
   }
   storeTask(p, &t, scale);
 }

@@ -38,17 +38,30 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
   }
 }
 
-/* Where the components of the next tile are stored. */
+/* Where the components of the next tile of a set are stored. */
 typedef struct Cursor {
   real *to;
   int64_t inMicrotile, together, nextMicrotile; /* nextMicrotile: from the end of a micro-tile to the next one */
 } Cursor;
 
-/* Transforms the patches of a row of tiles. The last two columns of a patch are the first two of the next one. */
-static ALWAYS_INLINE Cursor transformRow(const int m, real *const *row, int64_t tiles, Cursor cursor,
-                                         int64_t componentStride)
+static ALWAYS_INLINE void advance(Cursor *cursor)
+{
+  cursor->to += VL;
+  if (++cursor->inMicrotile < cursor->together) return;
+  cursor->inMicrotile = 0;
+  cursor->to += cursor->nextMicrotile;
+}
+
+/* Transforms the patches of a row of tiles. The last two columns of a patch are the first two of the next one. The last
+   component of the columns is stored if lastRow, the last of the rows for `lastColumns` tiles; if not `edges`, these are
+   all tiles, and all sets are the first one. */
+static ALWAYS_INLINE void transformRow(const int m, const bool edges, real *const *row, int64_t tiles,
+                                       bool lastRow, int64_t lastColumns, Cursor cursors[2][2],
+                                       int64_t componentStride)
 {
   const int n = m + 2;
+  Cursor cursor[2][2];
+  memcpy(cursor, cursors, sizeof cursor);
   vreal column[36]; /* [component of the column][column] */
 #pragma GCC unroll 2
   for (int x = 0; x < 2; x++) {
@@ -58,6 +71,7 @@ static ALWAYS_INLINE Cursor transformRow(const int m, real *const *row, int64_t 
     winogradSource(m, d, 1, column + x, n);
   }
   for (int64_t tile = 0; tile < tiles; tile++) {
+    const bool lastColumn = tile < lastColumns;
 #pragma GCC unroll 4
     for (int x = 2; x < n; x++) {
       vreal d[6];
@@ -69,18 +83,22 @@ static ALWAYS_INLINE Cursor transformRow(const int m, real *const *row, int64_t 
     for (int y = 0; y < n; y++) {
       vreal component[6];
       winogradSource(m, column + n * y, 1, component, 1);
-#pragma GCC unroll 6
-      for (int x = 0; x < n; x++) v_store(cursor.to + (n * y + x) * componentStride, component[x]);
       column[n * y] = column[n * y + m];
       column[n * y + 1] = column[n * y + m + 1];
+      if (edges && y == n - 1 && !lastRow) continue;
+#pragma GCC unroll 6
+      for (int x = 0; x < n; x++) {
+        if (edges && x == n - 1 && !lastColumn) continue;
+        real *to = cursor[edges && y == n - 1][edges && x == n - 1].to;
+        v_store(to + (n * y + x) * componentStride, component[x]);
+      }
     }
-    cursor.to += VL;
-    if (++cursor.inMicrotile == cursor.together) {
-      cursor.inMicrotile = 0;
-      cursor.to += cursor.nextMicrotile;
-    }
+    advance(&cursor[0][0]);
+    if (edges && lastColumn) advance(&cursor[0][1]);
+    if (edges && lastRow) advance(&cursor[1][0]);
+    if (edges && lastRow && lastColumn) advance(&cursor[1][1]);
   }
-  return cursor;
+  memcpy(cursors, cursor, sizeof cursor);
 }
 
 void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, const real *source, int64_t channels,
@@ -89,13 +107,19 @@ void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, cons
   const CorrelationAxis *depth = c->axis + 1, *height = c->axis + 2, *width = c->axis + 3;
   const int64_t firstY = height->offset + m * block->start[2], firstX = width->offset + m * block->start[3],
                 pixels = m * block->size[3] + 2;
-  const int64_t microtileReals = patches->together * VL, channelBlocks = ceilDivide(channels, VL);
+  const int64_t channelBlocks = ceilDivide(channels, VL);
+  const WinogradTileSet *whole = &patches->tiles.of[1][1]; /* tiles with all components */
+  const bool edges = whole->count < patches->tiles.of[0][0].count;
   for (int64_t channelBlock = 0; channelBlock < depth->kernel * channelBlocks; channelBlock++) {
     const int64_t t = channelBlock / channelBlocks, k = channelBlock % channelBlocks,
                   lanes = MIN(VL, channels - k * VL);
-    Cursor cursor = {.to = patches->data + channelBlock * microtileReals,
-                     .together = patches->together,
-                     .nextMicrotile = (depth->kernel * channelBlocks - 1) * microtileReals};
+    Cursor cursor[2][2];
+    for (int i = 0; i < 4; i++) {
+      const int64_t together = patches->tiles.of[i / 2][i % 2].together, microtileReals = together * VL;
+      cursor[i / 2][i % 2] = (Cursor){.to = patches->data + channelBlock * microtileReals,
+                                      .together = together,
+                                      .nextMicrotile = (depth->kernel * channelBlocks - 1) * microtileReals};
+    }
     int64_t image[2] = {0};
     for (int64_t i = block->size[0] * block->size[1]; i > 0; i--, nextIndex(image, block->size, 2)) {
       const int64_t z = depth->offset + (block->start[1] + image[1]) * depth->stride + t * depth->dilation;
@@ -114,8 +138,14 @@ void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, cons
           THNN_(winogradRow)(from, width->sourceStride, c->sourceChannelStride, inside ? width->sourceSize : 0,
                              firstX, pixels, lanes, row[y]);
         }
-        if (m == 2) cursor = transformRow(2, row, block->size[3], cursor, patches->componentStride);
-        else cursor = transformRow(4, row, block->size[3], cursor, patches->componentStride);
+        const bool lastRow = tile < whole->rows;
+#define TRANSFORM_ROW(m, edges) \
+  transformRow(m, edges, row, block->size[3], lastRow, whole->columns, cursor, patches->componentStride)
+        if (m == 2 && edges) TRANSFORM_ROW(2, true);
+        else if (m == 2) TRANSFORM_ROW(2, false);
+        else if (edges) TRANSFORM_ROW(4, true);
+        else TRANSFORM_ROW(4, false);
+#undef TRANSFORM_ROW
       }
     }
   }

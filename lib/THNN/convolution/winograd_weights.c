@@ -10,7 +10,7 @@
 void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t plane, int64_t begin, int64_t end,
                             int64_t componentStride, real *to)
 {
-  const Tile kernel = {.size = {1, 1, 3, 3}};
+  const Tile kernel = {.start = {0, plane, 0, 0}, .size = {1, 1, 3, 3}};
   const int64_t outChannel = panel * GEMM_NR, lanes = MIN(GEMM_NR, c->outChannels - outChannel);
   const int V = lanes > VL ? 2 : 1;
   const real *weight = c->weight + plane * c->axis[1].weightStride + outChannel * c->weightOutStride;
@@ -20,7 +20,13 @@ void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t plane, 
   for (int64_t k = begin; k < end; k += PACKED_CHANNELS) {
     const int64_t channels = MIN(PACKED_CHANNELS, end - k);
     THNN_(packKBlock)(c, weight + k * c->weightInStride, lanes, V * VL, channels, &kernel, 1, packed);
+    const WeightBlock after = {.outChannel = outChannel,
+                               .channel = k + channels,
+                               .channels = MIN(PACKED_CHANNELS, c->inChannels - k - channels),
+                               .kernel = &kernel};
+    const PrefetchRegion next = after.channels > 0 ? THNN_(weightRegion)(c, &after) : (PrefetchRegion){0};
     for (int64_t i = 0; i < channels * V; i++) {
+      prefetchPart(&next, i, channels * V);
       const real *filter = packed + i / V * 9 * V * VL + i % V * VL;
       real *component = to + (k * V + i) * VL;
       vreal column[12]; /* [component of the column][column] */
