@@ -170,6 +170,17 @@ static void forwardState(real *const *blocks, real *const *states, int64_t n)
   computeState(blocks, states[0], states[0], n);
 }
 
+static void backwardState(real *const *blocks, real *const *gradStates, const real *cellBefore,
+                          const real *cellAfter, int64_t n)
+{
+  (void)cellBefore, (void)cellAfter;
+  const real *const s[STORED] = {blocks[RESET], blocks[UPDATE], blocks[NEW], blocks[OLD], blocks[HIDDEN_NEW]};
+  real *const dh[GATES] = {blocks[RESET], blocks[UPDATE], blocks[HIDDEN_NEW]};
+  computeGradients(s, blocks, dh, gradStates[0], gradStates[0], n);
+}
+
+static const Cell gruCell = {GATES, STORED, 1, forwardState, backwardState};
+
 void THNN_(GRUFused_steps)(THNNState *state, THTensor *input, THTensor *weight1, THTensor *weight2,
                            THTensor *bias1, THTensor *bias2, THTensor *hx, THIndexTensor *sizes, THTensor *output,
                            THTensor *gates, THTensor *buffer, bool reverse)
@@ -178,47 +189,24 @@ void THNN_(GRUFused_steps)(THNNState *state, THTensor *input, THTensor *weight1,
   const int64_t rows = input->size[0], columns = hx->size[1];
   THNN_RESIZE_TO(output, THNN_CONTIGUOUS, rows, columns);
   if (gates) THNN_RESIZE_TO(gates, THNN_CONTIGUOUS, rows, STORED * columns);
-  STEPS_RESIZE_BUFFER(buffer, THNN_(forwardBuffer)(hx->size[0], input->size[1], columns, GATES, STORED, 1));
+  STEPS_RESIZE_BUFFER(buffer, THNN_(forwardBuffer)(&gruCell, hx->size[0], input->size[1], columns));
   THNN_RETURN_IF_FAILED(state);
   THTensor *const written[] = {output, gates, buffer};
   const char *const names[] = {"output", "gates", "buffer"};
   const THNNTensor *const read[] = {input, weight1, weight2, bias1, bias2, hx, sizes};
   THNN_(checkStepsApart)(state, 3, written, names, 7, read);
   THNN_RETURN_IF_META(state);
-  THNN_(checkStepSizes)(state, sizes, hx->size[0], rows);
+  const Steps steps = THNN_(makeSteps)(state, &gruCell, sizes, reverse, rows, hx, weight2, gates, buffer);
   THNN_RETURN_IF_FAILED(state);
-  const ForwardSteps f = {.steps = {.count = sizes->size[0],
-                                    .rows = rows,
-                                    .sequences = hx->size[0],
-                                    .columns = columns,
-                                    .sizes = sizes->data,
-                                    .sizeStride = sizes->stride[0],
-                                    .reverse = reverse,
-                                    .gates = GATES,
-                                    .blocks = STORED,
-                                    .states = 1,
-                                    .separates = true,
-                                    .weight2 = cellMatrix(weight2),
-                                    .storage = cellMatrix(gates),
-                                    .buffer = TH_DATA(buffer)},
+  const ForwardSteps f = {.steps = steps,
                           .inputs = input->size[1],
                           .input = cellMatrix(input),
                           .weight1 = cellMatrix(weight1),
                           .bias1 = cellMatrix(bias1),
                           .bias2 = cellMatrix(bias2),
                           .initial = {cellMatrix(hx)},
-                          .after = {cellMatrix(output)},
-                          .cell = forwardState};
+                          .after = {cellMatrix(output)}};
   THNN_(stepsForward)(&f);
-}
-
-static void backwardState(real *const *blocks, real *const *gradStates, const real *cellBefore,
-                          const real *cellAfter, int64_t n)
-{
-  (void)cellBefore, (void)cellAfter;
-  const real *const s[STORED] = {blocks[RESET], blocks[UPDATE], blocks[NEW], blocks[OLD], blocks[HIDDEN_NEW]};
-  real *const dh[GATES] = {blocks[RESET], blocks[UPDATE], blocks[HIDDEN_NEW]};
-  computeGradients(s, blocks, dh, gradStates[0], gradStates[0], n);
 }
 
 void THNN_(GRUFused_gradSteps)(THNNState *state, THTensor *storage, THTensor *weight2, THIndexTensor *sizes,
@@ -230,33 +218,19 @@ void THNN_(GRUFused_gradSteps)(THNNState *state, THTensor *storage, THTensor *we
   THNN_RESIZE_TO(gradInInput, THNN_CONTIGUOUS, rows, GATES * columns);
   THNN_RESIZE_TO(gradInHidden, THNN_CONTIGUOUS, rows, GATES * columns);
   THNN_CHECK_DISTINCT_ADDRESSES(gradHx);
-  STEPS_RESIZE_BUFFER(buffer, THNN_(backwardBuffer)(gradHx->size[0], columns, GATES, 1));
+  STEPS_RESIZE_BUFFER(buffer, THNN_(backwardBuffer)(&gruCell, gradHx->size[0], columns));
   THNN_RETURN_IF_FAILED(state);
   THTensor *const written[] = {gradInInput, gradInHidden, gradHx, buffer};
   const char *const names[] = {"gradInInput", "gradInHidden", "gradHx", "buffer"};
   const THNNTensor *const read[] = {storage, weight2, sizes, gradOutput};
   THNN_(checkStepsApart)(state, 4, written, names, 4, read);
   THNN_RETURN_IF_META(state);
-  THNN_(checkStepSizes)(state, sizes, gradHx->size[0], rows);
+  const Steps steps = THNN_(makeSteps)(state, &gruCell, sizes, reverse, rows, gradHx, weight2, storage, buffer);
   THNN_RETURN_IF_FAILED(state);
-  const BackwardSteps b = {.steps = {.count = sizes->size[0],
-                                     .rows = rows,
-                                     .sequences = gradHx->size[0],
-                                     .columns = columns,
-                                     .sizes = sizes->data,
-                                     .sizeStride = sizes->stride[0],
-                                     .reverse = reverse,
-                                     .gates = GATES,
-                                     .blocks = STORED,
-                                     .states = 1,
-                                     .separates = true,
-                                     .weight2 = cellMatrix(weight2),
-                                     .storage = cellMatrix(storage),
-                                     .buffer = TH_DATA(buffer)},
+  const BackwardSteps b = {.steps = steps,
                            .gradInput = cellMatrix(gradInInput),
                            .gradHidden = cellMatrix(gradInHidden),
                            .gradOutput = cellMatrix(gradOutput),
-                           .gradStates = {cellMatrix(gradHx)},
-                           .cell = backwardState};
+                           .gradStates = {cellMatrix(gradHx)}};
   THNN_(stepsBackward)(&b);
 }

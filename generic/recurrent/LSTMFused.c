@@ -173,6 +173,16 @@ static void forwardStates(real *const *blocks, real *const *states, int64_t n)
   computeStates(blocks, states[1], states[1], states[0], n);
 }
 
+static void backwardStates(real *const *blocks, real *const *gradStates, const real *cellBefore,
+                           const real *cellAfter, int64_t n)
+{
+  const real *const gate[GATES] = {blocks[INPUT], blocks[FORGET], blocks[CELL], blocks[OUTPUT]};
+  computeGradients(gate, blocks, cellBefore, cellAfter, gradStates[0], gradStates[1], gradStates[1], n);
+  memset(gradStates[0], 0, sizeof(real) * (size_t)n);
+}
+
+static const Cell lstmCell = {GATES, GATES, 2, forwardStates, backwardStates};
+
 void THNN_(LSTMFused_steps)(THNNState *state, THTensor *input, THTensor *weight1, THTensor *weight2,
                             THTensor *bias1, THTensor *bias2, THTensor *hx, THTensor *cell, THIndexTensor *sizes,
                             THTensor *output, THTensor *outputCell, THTensor *gates, THTensor *buffer,
@@ -184,45 +194,24 @@ void THNN_(LSTMFused_steps)(THNNState *state, THTensor *input, THTensor *weight1
   THNN_RESIZE_TO(output, THNN_CONTIGUOUS, rows, columns);
   THNN_RESIZE_TO(outputCell, THNN_CONTIGUOUS, rows, columns);
   if (gates) THNN_RESIZE_TO(gates, THNN_CONTIGUOUS, rows, GATES * columns);
-  STEPS_RESIZE_BUFFER(buffer, THNN_(forwardBuffer)(hx->size[0], input->size[1], columns, GATES, GATES, 2));
+  STEPS_RESIZE_BUFFER(buffer, THNN_(forwardBuffer)(&lstmCell, hx->size[0], input->size[1], columns));
   THNN_RETURN_IF_FAILED(state);
   THTensor *const written[] = {output, outputCell, gates, buffer};
   const char *const names[] = {"output", "outputCell", "gates", "buffer"};
   const THNNTensor *const read[] = {input, weight1, weight2, bias1, bias2, hx, cell, sizes};
   THNN_(checkStepsApart)(state, 4, written, names, 8, read);
   THNN_RETURN_IF_META(state);
-  THNN_(checkStepSizes)(state, sizes, hx->size[0], rows);
+  const Steps steps = THNN_(makeSteps)(state, &lstmCell, sizes, reverse, rows, hx, weight2, gates, buffer);
   THNN_RETURN_IF_FAILED(state);
-  const ForwardSteps f = {.steps = {.count = sizes->size[0],
-                                    .rows = rows,
-                                    .sequences = hx->size[0],
-                                    .columns = columns,
-                                    .sizes = sizes->data,
-                                    .sizeStride = sizes->stride[0],
-                                    .reverse = reverse,
-                                    .gates = GATES,
-                                    .blocks = GATES,
-                                    .states = 2,
-                                    .weight2 = cellMatrix(weight2),
-                                    .storage = cellMatrix(gates),
-                                    .buffer = TH_DATA(buffer)},
+  const ForwardSteps f = {.steps = steps,
                           .inputs = input->size[1],
                           .input = cellMatrix(input),
                           .weight1 = cellMatrix(weight1),
                           .bias1 = cellMatrix(bias1),
                           .bias2 = cellMatrix(bias2),
                           .initial = {cellMatrix(hx), cellMatrix(cell)},
-                          .after = {cellMatrix(output), cellMatrix(outputCell)},
-                          .cell = forwardStates};
+                          .after = {cellMatrix(output), cellMatrix(outputCell)}};
   THNN_(stepsForward)(&f);
-}
-
-static void backwardStates(real *const *blocks, real *const *gradStates, const real *cellBefore,
-                           const real *cellAfter, int64_t n)
-{
-  const real *const gate[GATES] = {blocks[INPUT], blocks[FORGET], blocks[CELL], blocks[OUTPUT]};
-  computeGradients(gate, blocks, cellBefore, cellAfter, gradStates[0], gradStates[1], gradStates[1], n);
-  memset(gradStates[0], 0, sizeof(real) * (size_t)n);
 }
 
 void THNN_(LSTMFused_gradSteps)(THNNState *state, THTensor *storage, THTensor *weight2, THTensor *cell,
@@ -238,33 +227,20 @@ void THNN_(LSTMFused_gradSteps)(THNNState *state, THTensor *storage, THTensor *w
   THNN_RESIZE_LIKE(gradInGates, storage);
   THNN_CHECK_DISTINCT_ADDRESSES(gradHx);
   THNN_CHECK_DISTINCT_ADDRESSES(gradCell);
-  STEPS_RESIZE_BUFFER(buffer, THNN_(backwardBuffer)(cell->size[0], columns, GATES, 2));
+  STEPS_RESIZE_BUFFER(buffer, THNN_(backwardBuffer)(&lstmCell, cell->size[0], columns));
   THNN_RETURN_IF_FAILED(state);
   THTensor *const written[] = {gradInGates, gradHx, gradCell, buffer};
   const char *const names[] = {"gradInGates", "gradHx", "gradCell", "buffer"};
   const THNNTensor *const read[] = {storage, weight2, cell, outputCell, sizes, gradOutput};
   THNN_(checkStepsApart)(state, 4, written, names, 6, read);
   THNN_RETURN_IF_META(state);
-  THNN_(checkStepSizes)(state, sizes, cell->size[0], rows);
+  const Steps steps = THNN_(makeSteps)(state, &lstmCell, sizes, reverse, rows, cell, weight2, storage, buffer);
   THNN_RETURN_IF_FAILED(state);
-  const BackwardSteps b = {.steps = {.count = sizes->size[0],
-                                     .rows = rows,
-                                     .sequences = cell->size[0],
-                                     .columns = columns,
-                                     .sizes = sizes->data,
-                                     .sizeStride = sizes->stride[0],
-                                     .reverse = reverse,
-                                     .gates = GATES,
-                                     .blocks = GATES,
-                                     .states = 2,
-                                     .weight2 = cellMatrix(weight2),
-                                     .storage = cellMatrix(storage),
-                                     .buffer = TH_DATA(buffer)},
+  const BackwardSteps b = {.steps = steps,
                            .gradInput = cellMatrix(gradInGates),
                            .gradOutput = cellMatrix(gradOutput),
                            .gradStates = {cellMatrix(gradHx), cellMatrix(gradCell)},
                            .initialCell = cellMatrix(cell),
-                           .outputCell = cellMatrix(outputCell),
-                           .cell = backwardStates};
+                           .outputCell = cellMatrix(outputCell)};
   THNN_(stepsBackward)(&b);
 }

@@ -135,7 +135,7 @@ void THNN_(checkStepsApart)(THNNState *state, int writtenCount, THTensor *const 
   }
 }
 
-void THNN_(checkStepSizes)(THNNState *state, const THIndexTensor *sizes, int64_t sequences, int64_t rows)
+static void checkSizes(THNNState *state, const THIndexTensor *sizes, int64_t sequences, int64_t rows)
 {
   const int64_t *size = sizes->data, stride = sizes->stride[0];
   int64_t sum = 0;
@@ -152,6 +152,24 @@ void THNN_(checkStepSizes)(THNNState *state, const THIndexTensor *sizes, int64_t
   }
   THNN_CHECK(sum == rows, sizes, "expected the sum %lld, the number of rows of all steps, got %lld",
              (long long)rows, (long long)sum);
+}
+
+Steps THNN_(makeSteps)(THNNState *state, const Cell *cell, const THIndexTensor *sizes, bool reverse, int64_t rows,
+                       const THTensor *hx, const THTensor *weight2, const THTensor *storage,
+                       const THTensor *buffer)
+{
+  checkSizes(state, sizes, hx->size[0], rows);
+  return (Steps){.cell = cell,
+                 .count = sizes->size[0],
+                 .rows = rows,
+                 .sequences = hx->size[0],
+                 .columns = hx->size[1],
+                 .sizes = sizes->data,
+                 .sizeStride = sizes->stride[0],
+                 .reverse = reverse,
+                 .weight2 = cellMatrix(weight2),
+                 .storage = cellMatrix(storage),
+                 .buffer = TH_DATA(buffer)};
 }
 
 /* A step: its number, its first row, and its rows. Beyond the first and the last step are steps without rows. */
@@ -180,7 +198,8 @@ static Step nextStep(const Steps *s, Step at, bool later)
 /* The block of the sum of the hidden states for a gate. */
 static int hiddenBlock(const Steps *s, int gate)
 {
-  return s->separates && gate == s->gates - 1 ? s->blocks - 1 : gate;
+  const Cell *cell = s->cell;
+  return cell->blocks > cell->gates && gate == cell->gates - 1 ? cell->blocks - 1 : gate;
 }
 
 /* Rows of `flat` are `width` apart, those of a panel or of a micro-tile. */
@@ -216,19 +235,19 @@ typedef struct ForwardLayout {
   int64_t reals; /* of all */
 } ForwardLayout;
 
-static ForwardLayout forwardLayout(real *buffer, int64_t sequences, int64_t inputs, int64_t columns, int gates,
-                                   int blocks, int states)
+static ForwardLayout forwardLayout(real *buffer, const Cell *cell, int64_t sequences, int64_t inputs,
+                                   int64_t columns)
 {
   ForwardLayout l = {.sumRows = sequences + INPUT_ROWS - 1,
-                     .dividesRows = dividesRows(columns, gates, FORWARD_WEIGHTS)};
+                     .dividesRows = dividesRows(columns, cell->gates, FORWARD_WEIGHTS)};
   const int64_t tiles = tilesOf(sequences, l.dividesRows);
   int64_t at = 0;
 #define TAKE(count) (at += (count), buffer ? buffer + at - (count) : NULL)
-  l.weight1 = TAKE(panelReals(columns, gates * inputs));
-  l.weight2 = TAKE(panelReals(columns, gates * columns));
-  l.bias = TAKE(panelReals(columns, blocks));
-  l.sums = TAKE(panelReals(columns, blocks * l.sumRows));
-  l.states = TAKE(panelReals(columns, states * sequences));
+  l.weight1 = TAKE(panelReals(columns, cell->gates * inputs));
+  l.weight2 = TAKE(panelReals(columns, cell->gates * columns));
+  l.bias = TAKE(panelReals(columns, cell->blocks));
+  l.sums = TAKE(panelReals(columns, cell->blocks * l.sumRows));
+  l.states = TAKE(panelReals(columns, cell->states * sequences));
   for (int i = 0; i < 2; i++)
     l.hidden[i] = (PackedRows){TAKE(rowReals(sequences, columns)), sequences, tiles, columns};
   l.input = (PackedRows){TAKE(rowReals(l.sumRows, inputs)), 0, 0, inputs};
@@ -237,9 +256,9 @@ static ForwardLayout forwardLayout(real *buffer, int64_t sequences, int64_t inpu
   return l;
 }
 
-int64_t THNN_(forwardBuffer)(int64_t sequences, int64_t inputs, int64_t columns, int gates, int blocks, int states)
+int64_t THNN_(forwardBuffer)(const Cell *cell, int64_t sequences, int64_t inputs, int64_t columns)
 {
-  return forwardLayout(NULL, sequences, inputs, columns, gates, blocks, states).reals;
+  return forwardLayout(NULL, cell, sequences, inputs, columns).reals;
 }
 
 static void packForward(const ForwardSteps *f, const ForwardLayout *l)
@@ -247,13 +266,13 @@ static void packForward(const ForwardSteps *f, const ForwardLayout *l)
   const Steps *s = &f->steps;
   const int64_t H = s->columns, I = f->inputs;
   const CellMatrix *w1 = &f->weight1, *w2 = &s->weight2;
-  THNN_PARALLEL_FOR(i, panelsOf(H) * s->gates, s->gates * H * (H + I)) {
-    const int64_t panel = i / s->gates, row = i % s->gates * H + panel * GEMM_NR;
-    const int gate = (int)(i % s->gates), block = hiddenBlock(s, gate), n = columnsOf(H, panel),
+  THNN_PARALLEL_FOR(i, panelsOf(H) * s->cell->gates, s->cell->gates * H * (H + I)) {
+    const int64_t panel = i / s->cell->gates, row = i % s->cell->gates * H + panel * GEMM_NR;
+    const int gate = (int)(i % s->cell->gates), block = hiddenBlock(s, gate), n = columnsOf(H, panel),
               width = widthOf(H, panel);
     packPanel(l->weight1 + i * GEMM_NR * I, cellAddress(w1, row, 0), w1->columnStride, w1->rowStride, I, n, width);
     packPanel(l->weight2 + i * GEMM_NR * H, cellAddress(w2, row, 0), w2->columnStride, w2->rowStride, H, n, width);
-    real bias1[CELL_TILE], bias2[CELL_TILE], *to = l->bias + panel * s->blocks * GEMM_NR;
+    real bias1[CELL_TILE], bias2[CELL_TILE], *to = l->bias + panel * s->cell->blocks * GEMM_NR;
     const real *b1 = cellLoad(&f->bias1, 0, row, n, bias1), *b2 = cellLoad(&f->bias2, 0, row, n, bias2);
     for (int j = 0; j < width; j++) {
       const real x = j < n ? b1[j] : 0, h = j < n ? b2[j] : 0;
@@ -269,22 +288,23 @@ static void packForward(const ForwardSteps *f, const ForwardLayout *l)
     const CellMatrix *m = &f->initial[0];
     packTile(a, i / 2, 0, cellAddress(m, row, 0), m->rowStride, m->columnStride, rows, H);
   }
-  THNN_PARALLEL_FOR(i, panelsOf(H) * s->states, s->sequences * H)
-    copyIn(l->states + i * s->sequences * GEMM_NR, widthOf(H, i / s->states), &f->initial[i % s->states], 0,
-           i / s->states * GEMM_NR, s->sequences, columnsOf(H, i / s->states));
+  THNN_PARALLEL_FOR(i, panelsOf(H) * s->cell->states, s->sequences * H)
+    copyIn(l->states + i * s->sequences * GEMM_NR, widthOf(H, i / s->cell->states),
+           &f->initial[i % s->cell->states], 0, i / s->cell->states * GEMM_NR, s->sequences,
+           columnsOf(H, i / s->cell->states));
 }
 
 /* The sums of a block of a panel. */
 static real *sumsOf(const ForwardSteps *f, const ForwardLayout *l, int64_t panel, int block)
 {
-  return l->sums + (panel * f->steps.blocks + block) * l->sumRows * GEMM_NR;
+  return l->sums + (panel * f->steps.cell->blocks + block) * l->sumRows * GEMM_NR;
 }
 
 /* The products of the input with weight1 in rows [first, first + rows). */
 static void multiplyInput(const ForwardSteps *f, ForwardLayout *l, int64_t first, int64_t rows)
 {
   const int64_t H = f->steps.columns, I = f->inputs, tiles = tilesOf(rows, l->dividesRows);
-  const int gates = f->steps.gates;
+  const int gates = f->steps.cell->gates;
   const CellMatrix *input = &f->input;
   l->input.rows = rows;
   l->input.tiles = tiles;
@@ -296,7 +316,7 @@ static void multiplyInput(const ForwardSteps *f, ForwardLayout *l, int64_t first
   FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, rows * gates * H * I)
   for (int g = 0; g < gates; g++)
     multiply(&l->input, rows, part, l->weight1 + (part.panel * gates + g) * GEMM_NR * I, widthOf(H, part.panel),
-             sumsOf(f, l, part.panel, g), l->bias + (part.panel * f->steps.blocks + g) * GEMM_NR, 0);
+             sumsOf(f, l, part.panel, g), l->bias + (part.panel * f->steps.cell->blocks + g) * GEMM_NR, 0);
 }
 
 /* A step whose first row is row `sumRow` of the sums. */
@@ -305,31 +325,32 @@ static void forwardStep(const ForwardSteps *f, const ForwardLayout *l, Step at, 
 {
   const Steps *s = &f->steps;
   const int64_t H = s->columns, tiles = tilesWith(hidden, at.size);
-  FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, at.size * s->gates * H * H)
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, at.size * s->cell->gates * H * H)
   {
     const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
     const int64_t first = part.panel * GEMM_NR;
     const int64_t begin = firstRow(hidden, part.tile), rows = MIN(firstRow(hidden, part.endTile), at.size) - begin;
-    for (int g = 0; g < s->gates; g++) {
-      for (int k = g; k < s->blocks; k += s->gates)
+    for (int g = 0; g < s->cell->gates; g++) {
+      for (int k = g; k < s->cell->blocks; k += s->cell->gates)
         prefetchRows(&s->storage, at.first + begin, rows, k * H + first, columns);
-      if (g < s->states) prefetchRows(&f->after[g], at.first + begin, rows, first, columns);
+      if (g < s->cell->states) prefetchRows(&f->after[g], at.first + begin, rows, first, columns);
       const int block = hiddenBlock(s, g);
       real *sums = sumsOf(f, l, part.panel, block) + sumRow * width;
-      multiply(hidden, at.size, part, l->weight2 + (part.panel * s->gates + g) * GEMM_NR * H, width, sums,
-               block == g ? sums : l->bias + (part.panel * s->blocks + block) * GEMM_NR, block == g ? width : 0);
+      multiply(hidden, at.size, part, l->weight2 + (part.panel * s->cell->gates + g) * GEMM_NR * H, width, sums,
+               block == g ? sums : l->bias + (part.panel * s->cell->blocks + block) * GEMM_NR,
+               block == g ? width : 0);
     }
     for (int64_t tile = part.tile; tile < part.endTile; tile++) {
       const int64_t row = firstRow(hidden, tile), rows = MIN(firstRow(hidden, tile + 1), at.size) - row;
       real *blocks[STEPS_MAX_BLOCKS], *states[STEPS_MAX_STATES];
-      for (int k = 0; k < s->blocks; k++) blocks[k] = sumsOf(f, l, part.panel, k) + (sumRow + row) * width;
-      for (int k = 0; k < s->states; k++)
-        states[k] = l->states + (part.panel * s->states + k) * s->sequences * GEMM_NR + row * width;
-      f->cell(blocks, states, rows * width);
+      for (int k = 0; k < s->cell->blocks; k++) blocks[k] = sumsOf(f, l, part.panel, k) + (sumRow + row) * width;
+      for (int k = 0; k < s->cell->states; k++)
+        states[k] = l->states + (part.panel * s->cell->states + k) * s->sequences * GEMM_NR + row * width;
+      s->cell->forward(blocks, states, rows * width);
       packTile(next, tile, first, states[0], width, 1, rows, columns);
-      for (int k = 0; k < s->states; k++)
+      for (int k = 0; k < s->cell->states; k++)
         copyOut(states[k], width, &f->after[k], at.first + row, first, rows, columns);
-      for (int k = 0; k < s->blocks && s->storage.data; k++)
+      for (int k = 0; k < s->cell->blocks && s->storage.data; k++)
         copyOut(blocks[k], width, &s->storage, at.first + row, k * H + first, rows, columns);
     }
   }
@@ -338,7 +359,7 @@ static void forwardStep(const ForwardSteps *f, const ForwardLayout *l, Step at, 
 void THNN_(stepsForward)(const ForwardSteps *f)
 {
   const Steps *s = &f->steps;
-  ForwardLayout l = forwardLayout(s->buffer, s->sequences, f->inputs, s->columns, s->gates, s->blocks, s->states);
+  ForwardLayout l = forwardLayout(s->buffer, s->cell, s->sequences, f->inputs, s->columns);
   packForward(f, &l);
   Step at = beyondSteps(s, !s->reverse);
   for (int64_t i = 0, multiplied = 0, first = 0; i < s->count; i++) {
@@ -366,14 +387,14 @@ typedef struct BackwardLayout {
   int64_t reals;
 } BackwardLayout;
 
-static BackwardLayout backwardLayout(real *buffer, int64_t sequences, int64_t columns, int gates, int states)
+static BackwardLayout backwardLayout(real *buffer, const Cell *cell, int64_t sequences, int64_t columns)
 {
-  BackwardLayout l = {.dividesRows = dividesRows(columns, gates, BACKWARD_WEIGHTS)};
-  const int64_t terms = gates * columns, tiles = tilesOf(sequences, l.dividesRows);
+  BackwardLayout l = {.dividesRows = dividesRows(columns, cell->gates, BACKWARD_WEIGHTS)};
+  const int64_t terms = cell->gates * columns, tiles = tilesOf(sequences, l.dividesRows);
   int64_t at = 0;
 #define TAKE(count) (at += (count), buffer ? buffer + at - (count) : NULL)
   l.weight2 = TAKE(panelReals(columns, terms));
-  l.gradStates = TAKE(panelReals(columns, states * sequences));
+  l.gradStates = TAKE(panelReals(columns, cell->states * sequences));
   for (int i = 0; i < 2; i++)
     l.gradients[i] = (PackedRows){TAKE(rowReals(sequences, terms)), sequences, tiles, terms};
 #undef TAKE
@@ -381,14 +402,14 @@ static BackwardLayout backwardLayout(real *buffer, int64_t sequences, int64_t co
   return l;
 }
 
-int64_t THNN_(backwardBuffer)(int64_t sequences, int64_t columns, int gates, int states)
+int64_t THNN_(backwardBuffer)(const Cell *cell, int64_t sequences, int64_t columns)
 {
-  return backwardLayout(NULL, sequences, columns, gates, states).reals;
+  return backwardLayout(NULL, cell, sequences, columns).reals;
 }
 
 static real *gradStateOf(const Steps *s, const BackwardLayout *l, int64_t panel, int state)
 {
-  return l->gradStates + (panel * s->states + state) * s->sequences * GEMM_NR;
+  return l->gradStates + (panel * s->cell->states + state) * s->sequences * GEMM_NR;
 }
 
 /* The cell in `rows` rows of a micro-tile. */
@@ -400,11 +421,11 @@ static void backwardTile(const BackwardSteps *b, const BackwardLayout *l, Step a
   const Steps *s = &b->steps;
   const int64_t H = s->columns, first = panel * GEMM_NR, begun = MAX(MIN(before.size - row, rows), 0);
   const int width = widthOf(H, panel), columns = columnsOf(H, panel);
-  for (int k = 0; k < s->blocks; k++) {
+  for (int k = 0; k < s->cell->blocks; k++) {
     blocks[k] = flat[k];
     copyIn(flat[k], width, &s->storage, at.first + row, k * H + first, rows, columns);
   }
-  for (int k = 0; k < s->states; k++) gradStates[k] = gradStateOf(s, l, panel, k) + row * width;
+  for (int k = 0; k < s->cell->states; k++) gradStates[k] = gradStateOf(s, l, panel, k) + row * width;
   if (b->outputCell.data) {
     copyIn(flat[BEFORE], width, &b->outputCell, before.first + row, first, begun, columns);
     copyIn(flat[BEFORE] + begun * width, width, &b->initialCell, row + begun, first, rows - begun, columns);
@@ -415,8 +436,8 @@ static void backwardTile(const BackwardSteps *b, const BackwardLayout *l, Step a
 #pragma omp simd
     for (int64_t i = 0; i < rows * width; i++) gradStates[0][i] += flat[GRADIENT][i];
   }
-  b->cell(blocks, gradStates, flat[BEFORE], flat[AFTER], rows * width);
-  for (int g = 0; g < s->gates; g++) {
+  s->cell->backward(blocks, gradStates, flat[BEFORE], flat[AFTER], rows * width);
+  for (int g = 0; g < s->cell->gates; g++) {
     const real *byHidden = blocks[hiddenBlock(s, g)];
     packTile(next, tile, g * H + first, byHidden, width, 1, rows, columns);
     copyOut(blocks[g], width, &b->gradInput, at.first + row, g * H + first, rows, columns);
@@ -432,14 +453,15 @@ static void backwardStep(const BackwardSteps *b, const BackwardLayout *l, Step a
   const Steps *s = &b->steps;
   const int64_t H = s->columns, most = MAX(after.size, at.size), tiles = tilesWith(gradients, most),
                 tilesAfter = tilesWith(gradients, after.size);
-  FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, most * s->gates * H * H)
+  FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, most * s->cell->gates * H * H)
   {
     const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
     real *gradHidden = gradStateOf(s, l, part.panel, 0);
     const int64_t first = part.panel * GEMM_NR, begin = firstRow(gradients, part.tile),
                   rows = MIN(firstRow(gradients, part.endTile), at.size) - begin;
-    for (int k = 0; k < s->blocks; k++) prefetchRows(&s->storage, at.first + begin, rows, k * H + first, columns);
-    for (int g = 0; g < s->gates; g++) {
+    for (int k = 0; k < s->cell->blocks; k++)
+      prefetchRows(&s->storage, at.first + begin, rows, k * H + first, columns);
+    for (int g = 0; g < s->cell->gates; g++) {
       prefetchRows(&b->gradInput, at.first + begin, rows, g * H + first, columns);
       prefetchRows(&b->gradHidden, at.first + begin, rows, g * H + first, columns);
     }
@@ -457,14 +479,14 @@ static void backwardStep(const BackwardSteps *b, const BackwardLayout *l, Step a
 void THNN_(stepsBackward)(const BackwardSteps *b)
 {
   const Steps *s = &b->steps;
-  const BackwardLayout l = backwardLayout(s->buffer, s->sequences, s->columns, s->gates, s->states);
+  const BackwardLayout l = backwardLayout(s->buffer, s->cell, s->sequences, s->columns);
   const CellMatrix *w2 = &s->weight2;
-  const int64_t H = s->columns, terms = s->gates * H;
+  const int64_t H = s->columns, terms = s->cell->gates * H;
   THNN_PARALLEL_FOR(panel, panelsOf(H), H * terms) {
     const int width = widthOf(H, panel), columns = columnsOf(H, panel);
     packPanel(l.weight2 + panel * GEMM_NR * terms, cellAddress(w2, 0, panel * GEMM_NR), w2->rowStride,
               w2->columnStride, terms, columns, width);
-    for (int k = 0; k < s->states; k++)
+    for (int k = 0; k < s->cell->states; k++)
       copyIn(gradStateOf(s, &l, panel, k), width, &b->gradStates[k], 0, panel * GEMM_NR, s->sequences, columns);
   }
   Step after = beyondSteps(s, s->reverse), at = nextStep(s, after, s->reverse);
@@ -474,8 +496,8 @@ void THNN_(stepsBackward)(const BackwardSteps *b)
     after = at;
     at = before;
   }
-  THNN_PARALLEL_FOR(panel, panelsOf(H), s->sequences * H * s->states)
-    for (int k = 0; k < s->states; k++)
+  THNN_PARALLEL_FOR(panel, panelsOf(H), s->sequences * H * s->cell->states)
+    for (int k = 0; k < s->cell->states; k++)
       copyOut(gradStateOf(s, &l, panel, k), widthOf(H, panel), &b->gradStates[k], 0, panel * GEMM_NR, s->sequences,
               columnsOf(H, panel));
 }

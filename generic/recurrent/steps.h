@@ -17,19 +17,28 @@
 #define STEPS_MAX_BLOCKS 5
 #define STEPS_MAX_STATES 2
 
+/* A cell. Its functions compute n elements of every array. */
+typedef struct Cell {
+  /* Numbers of gates, of blocks of the storage, and of states. If there are more blocks than gates, the last gate has two
+     sums: that of the hidden states and bias2 is in the last block. */
+  int gates, blocks, states;
+  /* Replaces the sums by the values of the storage, and the states by those after the step. */
+  void (*forward)(real *const *blocks, real *const *states, int64_t n);
+  /* Replaces the values of the storage by the gradients by the gates, and the gradients by the states by the parts that
+     do not pass through the product. The first gradient has the sum of those by the hidden state and by the output. */
+  void (*backward)(real *const *blocks, real *const *gradStates, const real *cellBefore, const real *cellAfter,
+                   int64_t n);
+} Cell;
+
 typedef struct Steps {
+  const Cell *cell;
   int64_t count, rows, sequences, columns; /* L, the sum of the sizes, N, H */
   const int64_t *sizes;                    /* sequences of each step, falling */
   int64_t sizeStride;
-  bool reverse; /* the last step is computed first */
-  int gates, blocks, states;
-  /* The last gate has two sums: that of the hidden states and bias2 is in the last block. */
-  bool separates;
+  bool reverse;                /* the last step is computed first */
   CellMatrix weight2, storage; /* (gates * H, H), (rows, blocks * H) or absent */
   real *buffer;                /* of forwardBuffer() or backwardBuffer() elements */
 } Steps;
-
-/* Cells compute n elements of every array. */
 
 typedef struct ForwardSteps {
   Steps steps;
@@ -37,8 +46,6 @@ typedef struct ForwardSteps {
   CellMatrix input, weight1, bias1, bias2; /* (rows, I), (gates * H, I), (gates * H) */
   CellMatrix initial[STEPS_MAX_STATES],
       after[STEPS_MAX_STATES]; /* states (N, H) and (rows, H), the hidden one first */
-  /* Replaces the sums by the values of the storage, and the states by those after the step. */
-  void (*cell)(real *const *blocks, real *const *states, int64_t n);
 } ForwardSteps;
 
 typedef struct BackwardSteps {
@@ -48,15 +55,16 @@ typedef struct BackwardSteps {
   /* Gradients by the states after a step (N, H): at first by the final ones, at last by the initial ones. */
   CellMatrix gradStates[STEPS_MAX_STATES];
   CellMatrix initialCell, outputCell; /* cell states, absent in a cell that has none */
-  /* Replaces the values of the storage by the gradients by the gates, and the gradients by the states by the parts that
-     do not pass through the product. The first gradient has the sum of those by the hidden state and by the output. */
-  void (*cell)(real *const *blocks, real *const *gradStates, const real *cellBefore, const real *cellAfter,
-               int64_t n);
 } BackwardSteps;
 
-int64_t THNN_(forwardBuffer)(int64_t sequences, int64_t inputs, int64_t columns, int gates, int blocks,
-                             int states);
-int64_t THNN_(backwardBuffer)(int64_t sequences, int64_t columns, int gates, int states);
+/* Describes the steps; hx, or its gradient, is (N, H). Fails unless the sizes are falling, begin with N, and have the sum
+   `rows`. Reads data. */
+Steps THNN_(makeSteps)(THNNState *state, const Cell *cell, const THIndexTensor *sizes, bool reverse, int64_t rows,
+                       const THTensor *hx, const THTensor *weight2, const THTensor *storage,
+                       const THTensor *buffer);
+
+int64_t THNN_(forwardBuffer)(const Cell *cell, int64_t sequences, int64_t inputs, int64_t columns);
+int64_t THNN_(backwardBuffer)(const Cell *cell, int64_t sequences, int64_t columns);
 
 void THNN_(stepsForward)(const ForwardSteps *f);
 void THNN_(stepsBackward)(const BackwardSteps *b);
@@ -77,7 +85,7 @@ void THNN_(stepsBackward)(const BackwardSteps *b);
                THNN_shapeOf(2, thnn_size), THNN_shape(tensor));                         \
   } while (0)
 
-/* Before the size of the buffer is computed, which would overflow. */
+/* Before a buffer for all sequences is allocated. */
 #define STEPS_CHECK_SEQUENCES(state_, rows)                                                       \
   THNN_CHECK((state_)->size[0] <= (rows), state_,                                                 \
              "expected at most %lld sequences, the rows of all steps, got %s", (long long)(rows), \
@@ -118,8 +126,5 @@ void THNN_(stepsBackward)(const BackwardSteps *b);
 /* Fails if a tensor that is written shares memory with another one. Tensors may be NULL. */
 void THNN_(checkStepsApart)(THNNState *state, int writtenCount, THTensor *const *written, const char *const *names,
                             int readCount, const THNNTensor *const *read);
-
-/* Fails unless the sizes are falling, begin with the number of sequences, and have the sum `rows`. Reads data. */
-void THNN_(checkStepSizes)(THNNState *state, const THIndexTensor *sizes, int64_t sequences, int64_t rows);
 
 #endif

@@ -79,6 +79,8 @@ class Cell(Protocol):
     storage: int
     # True if one tensor is the gradient by `gates` and by `hidden`: the cell reads their sum alone.
     adds_gates: bool
+    # The C function of all steps.
+    all_forward: BoundFunction
 
     def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
         """The next states, recorded by autograd."""
@@ -100,9 +102,6 @@ class Cell(Protocol):
         gradient by the hidden state passes through that product alone), and to `byGates` the gradients by `gates` and
         by `hidden`."""
 
-    def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
-        """Writes the states after all steps, and the storage, if it is given."""
-
     def all_backward(
         self,
         inputs: Inputs,
@@ -117,7 +116,7 @@ class Cell(Protocol):
 
 
 class LSTMCell:
-    storage, adds_gates = 4, True
+    storage, adds_gates, all_forward = 4, True, _lstm_steps
 
     def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
         result: States = _apply_lstm(gates, hidden, None, None, states[1])
@@ -139,10 +138,6 @@ class LSTMCell:
         arguments = (storage, byGates[0], before[1], after[1], *gradients, results[1])
         _call(_recurrent._lstm_backward, arguments)
 
-    def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
-        arguments = (*inputs[:5], *inputs.initial, inputs.sizes_tensor(), *after, storage)
-        _call(_lstm_steps, (*arguments, None, inputs.reverse))
-
     def all_backward(
         self,
         inputs: Inputs,
@@ -158,7 +153,7 @@ class LSTMCell:
 
 
 class GRUCell:
-    storage, adds_gates = 5, False
+    storage, adds_gates, all_forward = 5, False, _gru_steps
 
     def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
         return (_apply_gru(gates, hidden, None, None, states[0]),)
@@ -178,10 +173,6 @@ class GRUCell:
     ) -> None:
         arguments = (*byGates, gradients[0], results[0], storage)
         _call(_recurrent._gru_backward, arguments)
-
-    def all_forward(self, inputs: Inputs, after: States, storage: Tensor | None) -> None:
-        arguments = (*inputs[:5], *inputs.initial, inputs.sizes_tensor(), *after, storage)
-        _call(_gru_steps, (*arguments, None, inputs.reverse))
 
     def all_backward(
         self,
@@ -274,7 +265,8 @@ def forward(cell: Cell, inputs: Inputs, keeps_storage: bool) -> tuple[States, Te
     states = tuple(data.new_empty((rows, width)) for _ in inputs.initial)
     storage = data.new_empty((rows, cell.storage * width)) if keeps_storage else None
     if _in_one_call(inputs):
-        cell.all_forward(inputs, states, storage)
+        arguments = (*inputs[:5], *inputs.initial, inputs.sizes_tensor(), *states, storage)
+        _call(cell.all_forward, (*arguments, None, inputs.reverse))
         return states, storage
     bias_ih, bias_hh = _biases(cell, inputs)
     gates, products = data.new_empty((rows, columns)), data.new_empty((sizes[0], columns))
