@@ -3272,8 +3272,8 @@ TH_API void THNN_(LSTMFused_cell)(
    if reverse, in its last step.
    Shapes: input (rows, I), rows being the sum of sizes; weight1 (4H, I); weight2 (4H, H); bias1 and bias2 (4H), (1, 4H)
    or None; hx and cell (N, H); sizes (L), L of at least 1; output and outputCell (rows, H).
-   Errors: ValueError for sizes that do not fit, for sizes that do not begin with N or have another sum, and for a step
-   with more sequences than the one before it. Source: torch.nn.LSTM. */
+   Errors: ValueError for sizes that do not fit, for sizes that do not begin with N or have another sum, for a step
+   with more sequences than the one before it, and for a buffer larger than memory can hold. Source: torch.nn.LSTM. */
 TH_API void THNN_(LSTMFused_steps)(
     THNNState *state,      // library state
     THTensor *input,       // input of all steps (rows, I)

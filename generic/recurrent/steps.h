@@ -91,20 +91,33 @@ void THNN_(stepsBackward)(const BackwardSteps *b);
              "expected at most %lld sequences, the rows of all steps, got %s", (long long)(rows), \
              THNN_shape(state_))
 
-#define STEPS_CHECK_FORWARD(hx, input, weight1, weight2, bias1, bias2, sizes, gates) \
-  do {                                                                               \
-    STEPS_CHECK_STATE(hx, sizes);                                                    \
-    THNN_CHECK_DIM(input, 2, "(rows, I)");                                           \
-    STEPS_CHECK_SIZE(weight1, (gates) * (hx)->size[1], (input)->size[1]);            \
-    STEPS_CHECK_SIZE(weight2, (gates) * (hx)->size[1], (hx)->size[1]);               \
-    CELL_CHECK_BIAS(bias1, hx, gates);                                               \
-    CELL_CHECK_BIAS(bias2, hx, gates);                                               \
-    STEPS_CHECK_SEQUENCES(hx, (input)->size[0]);                                     \
+/* True if the size of the buffer can be computed: its parts are products of two of these sizes, which panels and
+   micro-tiles round up, and of a number of blocks. */
+static inline bool stepsFit(int64_t sequences, int64_t inputs, int64_t columns)
+{
+  const double rounding = 256, width = (double)MAX(inputs, columns) + rounding;
+  return width * ((double)sequences + (double)inputs + (double)columns + rounding) < (double)((int64_t)1 << 52);
+}
+
+#define STEPS_CHECK_FORWARD(hx, input, weight1, weight2, bias1, bias2, sizes, gates)               \
+  do {                                                                                             \
+    STEPS_CHECK_STATE(hx, sizes);                                                                  \
+    THNN_CHECK_DIM(input, 2, "(rows, I)");                                                         \
+    STEPS_CHECK_SEQUENCES(hx, (input)->size[0]);                                                   \
+    THNN_CHECK(stepsFit((hx)->size[0], (input)->size[1], (hx)->size[1]), hx,                       \
+               "the buffer would be larger than memory can hold: hx %s, input %s", THNN_shape(hx), \
+               THNN_shape(input));                                                                 \
+    STEPS_CHECK_SIZE(weight1, (gates) * (hx)->size[1], (input)->size[1]);                          \
+    STEPS_CHECK_SIZE(weight2, (gates) * (hx)->size[1], (hx)->size[1]);                             \
+    CELL_CHECK_BIAS(bias1, hx, gates);                                                             \
+    CELL_CHECK_BIAS(bias2, hx, gates);                                                             \
   } while (0)
 
 #define STEPS_CHECK_BACKWARD(gradHx, storage, weight2, sizes, gradOutput, gates, stored)                \
   do {                                                                                                  \
     STEPS_CHECK_STATE(gradHx, sizes);                                                                   \
+    THNN_CHECK(stepsFit((gradHx)->size[0], 0, (gradHx)->size[1]), gradHx,                               \
+               "the buffer would be larger than memory can hold: gradHx %s", THNN_shape(gradHx));       \
     THNN_CHECK((storage)->ndim == 2 && (storage)->size[1] == (stored) * (gradHx)->size[1], storage,     \
                "expected 2 dimensions (rows, %lld), got %s", (long long)((stored) * (gradHx)->size[1]), \
                THNN_shape(storage));                                                                    \

@@ -193,3 +193,42 @@ def test_sizes_whose_sum_overflows_are_refused() -> None:
             0, torch.empty(0, 1).double(), weights, weights, None, None, state, torch.tensor([many] * 4),
             torch.empty(0).double(), None, None, False,
         )  # fmt: skip
+
+
+def expanded(device: str, *size: int) -> Tensor:
+    return torch.zeros(1, 1, device=device).expand(size)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize(
+    ("sequences", "inputs", "width"), [(1 << 60, 4, 1), (1, 1 << 59, 1), (1, 1, 1 << 30)]
+)
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_buffers_whose_size_overflows_are_refused(
+    kind: str, sequences: int, inputs: int, width: int, device: str
+) -> None:
+    _, gates, states = CELLS[kind]
+    sizes = [(sequences, inputs), (gates * width, inputs), (gates * width, width)]
+    tensors = [expanded(device, *size) for size in sizes]
+    initial = [expanded(device, sequences, width)] * states
+    outputs = [torch.empty(0, device=device) for _ in range(states)]
+    counts = torch.tensor([sequences], device=device)
+    function = getattr(type2backend["torch.FloatTensor"], f"{kind}Fused_steps")
+    message = rf"{kind}Fused_steps: hx: the buffer would be larger .* hx shape \({sequences}, {width}\)"
+    with pytest.raises(ValueError, match=message):
+        function(0, *tensors, None, None, *initial, counts, *outputs, None, None, False)
+    assert all(output.shape == (0,) for output in outputs)
+
+
+@pytest.mark.parametrize(("kind", "stored"), [("LSTM", 4), ("GRU", 5)])
+def test_buffers_of_gradients_whose_size_overflows_are_refused(kind: str, stored: int) -> None:
+    (_, gates, states), many = CELLS[kind], 1 << 60
+    storage, weight = expanded("meta", many, stored), torch.empty(gates, 1, device="meta")
+    cells = [torch.empty(many, 1, device="meta")] * (2 * states - 2)
+    counts, results = torch.tensor([many], device="meta"), [torch.empty(0, device="meta")] * (3 - states)
+    gradients = [torch.empty(many, 1, device="meta") for _ in range(states)]
+    function = getattr(type2backend["torch.FloatTensor"], f"{kind}Fused_gradSteps")
+    with pytest.raises(
+        ValueError, match=rf"{kind}Fused_gradSteps: gradHx: the buffer would be larger .* \({many}, 1\)"
+    ):
+        function(0, storage, weight, *cells, counts, None, *results, *gradients, None, False)
