@@ -118,16 +118,16 @@ def _sample(case: Case) -> SampleInput:
 
     if case.name.endswith("ConvolutionMap"):  # the row would take minutes
         table = given([(i % 8, i // 2) for i in range(16)])
-        planes = {"nInputPlane": 8, "nOutputPlane": 8, "dW": 1, "dH": 1}
+        scalars = {"nInputPlane": 8, "nOutputPlane": 8, "dW": 1, "dH": 1}
         tensors = {
             "input": normal(1, 8, 96, 96),
             "weight": normal(16, 3, 3),
             "bias": normal(8),
             "connTable": table,
         }
-        return SampleInput("traffic", {**tensors, **planes})
+        return SampleInput("traffic", {**tensors, **scalars})
     if case.name == "SpatialConvolutionLocal":  # likewise
-        return next(s for s in case.samples if s.name == "many planes")
+        return next(s for s in case.samples if s.name == "many channels")
     if case.module == "SparseLinear":
         return _sparse_sample(case)
     if case.rows:

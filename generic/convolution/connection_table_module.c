@@ -25,7 +25,7 @@ static void check(THNNState *state, ConnectionTableModule *m, bool transposed, c
   THNN_RETURN_IF_FAILED(state);
   if (size[0] != nInputPlane || size[1] < 1 || size[2] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
-                     "expected %d planes (nInputPlane) of at least one row and one column, got %s", nInputPlane,
+                     "expected %d channels (nInputPlane) of at least one row and one column, got %s", nInputPlane,
                      THNN_shape(input));
   if (weight->ndim != 3 || kernel[0] < 1 || kernel[1] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected 3 dimensions (connections, kH, kW), got %s",
@@ -60,7 +60,7 @@ static void check(THNNState *state, ConnectionTableModule *m, bool transposed, c
 static void checkBias(THNNState *state, const THTensor *bias, const char *name, int nOutputPlane)
 {
   if (bias->ndim != 1 || bias->size[0] != nOutputPlane)
-    THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output plane (%d), got %s", nOutputPlane,
+    THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output channel (%d), got %s", nOutputPlane,
               THNN_shape(bias));
 }
 
@@ -69,12 +69,12 @@ static void checkTable(THNNState *state, const THTensor *connTable, int nInputPl
 {
   for (int64_t c = 0; c < connTable->size[0]; c++)
     for (int column = 0; column < 2; column++) {
-      const double plane = (double)TH_DATA(connTable)[c * connTable->stride[0] + column * connTable->stride[1]];
-      const int planes = column ? nOutputPlane : nInputPlane;
-      if (plane >= 0 && plane < planes && plane == (double)(int)plane) continue;
+      const double channel = (double)TH_DATA(connTable)[c * connTable->stride[0] + column * connTable->stride[1]];
+      const int channels = column ? nOutputPlane : nInputPlane;
+      if (channel >= 0 && channel < channels && channel == (double)(int)channel) continue;
       return THNN_fail(state, THNN_INDEX_ERROR, "connTable",
-                       "expected an %s plane, a whole number from 0 to %d, in row %lld, got %g",
-                       column ? "output" : "input", planes - 1, (long long)c, plane);
+                       "expected an %s channel, a whole number from 0 to %d, in row %lld, got %g",
+                       column ? "output" : "input", channels - 1, (long long)c, channel);
     }
 }
 

@@ -50,7 +50,7 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputCha
                          inputFirst ? m->weight == CONVOLUTION_ROWS : inputChannels / m->groups}; /* 0: any */
   bool fits = weight->ndim == (flat ? 2 : ndim);
   if (inputChannels % m->groups != 0)
-    return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld input planes, got %lld",
+    return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld input channels, got %lld",
                      (long long)inputChannels, (long long)m->groups);
   for (int i = 2; i < g->dims + 2; i++) {
     int64_t *kernel = &g->axis[1 - g->dims + i].kernel;
@@ -77,7 +77,7 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputCha
     char groups[48] = "";
     if (m->groups > 1) snprintf(groups, sizeof groups, " in %lld groups", (long long)m->groups);
     return THNN_fail(state, THNN_VALUE_ERROR, name,
-                     "expected %d dimensions (%s)%s for an input of %lld planes%s, got %s", ndim, text,
+                     "expected %d dimensions (%s)%s for an input of %lld channels%s, got %s", ndim, text,
                      m->flattened ? ", or 2 with all but the first merged," : "", (long long)inputChannels, groups,
                      THNN_shape(weight));
   }
@@ -85,11 +85,11 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputCha
   const bool transposed = m->weight == CONVOLUTION_TRANSPOSED;
   int64_t outputChannels = weight->size[transposed];
   if (m->weight == CONVOLUTION_FILTERS && outputChannels % m->groups != 0)
-    return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld output planes, got %lld",
+    return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld output channels, got %lld",
                      (long long)outputChannels, (long long)m->groups);
   const int64_t factor = transposed ? m->groups : m->weight == CONVOLUTION_DEPTHWISE ? inputChannels : 1;
   if (__builtin_mul_overflow(outputChannels, factor, &outputChannels))
-    return THNN_fail(state, THNN_VALUE_ERROR, name, "more output planes than can be counted, got %s",
+    return THNN_fail(state, THNN_VALUE_ERROR, name, "more output channels than can be counted, got %s",
                      THNN_shape(weight));
   g->groups = depthwise ? inputChannels : m->groups;
   g->inputChannels = transposed ? outputChannels : inputChannels;
@@ -182,7 +182,7 @@ static void checkBias(THNNState *state, const ConvolutionModule *m, const THTens
       THNN_fail(state, THNN_VALUE_ERROR, name, "expected 2 dimensions (%lld, %lld), got %s",
                 (long long)(outputChannels(m) / groups), (long long)groups, THNN_shape(bias));
   } else if (bias->ndim != 1 || bias->size[0] != outputChannels(m)) {
-    THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output plane (%lld), got %s",
+    THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output channel (%lld), got %s",
               (long long)outputChannels(m), THNN_shape(bias));
   }
 }

@@ -25,7 +25,7 @@ void THNN_(unfoldingCheckColumns)(THNNState *state, const Convolution *g, const 
   for (int d = 0; d < 3; d++) fits = fits && !__builtin_mul_overflow(bytes, size[d] > 1 ? size[d] : 1, &bytes);
   if (!fits)
     THNN_fail(state, THNN_VALUE_ERROR, name,
-              "the columns would be larger than memory can hold: %lld planes, kernel %lld x %lld",
+              "the columns would be larger than memory can hold: %lld channels, kernel %lld x %lld",
               (long long)g->inputChannels, (long long)g->axis[1].kernel, (long long)g->axis[2].kernel);
 }
 

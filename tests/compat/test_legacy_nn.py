@@ -231,9 +231,9 @@ LAYERS: dict[str, tuple[Callable[[], Any], tuple[int, ...], Callable[..., Tensor
 }  # fmt: skip
 
 
-def dense(weight: Tensor, planes: tuple[int, int], columns: tuple[int, int]) -> Tensor:
+def dense(weight: Tensor, channels: tuple[int, int], columns: tuple[int, int]) -> Tensor:
     """The weights of a connection table as those of a full convolution."""
-    full = weight.new_zeros(*planes, *weight.shape[1:])
+    full = weight.new_zeros(*channels, *weight.shape[1:])
     first, second = (TABLE[:, c].long() for c in columns)
     return full.index_put((first, second), weight)
 

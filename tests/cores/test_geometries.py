@@ -149,7 +149,7 @@ def test_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> N
 def test_the_benchmark_prints_products_and_fails_on_slow_ones(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    geometries = {name: SMALL[name] for name in ("STFT 1->514", "global depthwise 7x7, 512 planes")}
+    geometries = {name: SMALL[name] for name in ("STFT 1->514", "global depthwise 7x7, 512 channels")}
     monkeypatch.setattr(bench_geometries, "NAMED", geometries)
     monkeypatch.setattr(bench_geometries, "_SECONDS", 60.0)
     assert bench_geometries.main(["--count", "0", "--named", "stft"]) == 0

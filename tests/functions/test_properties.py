@@ -246,7 +246,7 @@ def test_any_geometry_is_computed_or_refused(
 
 @st.composite
 def convolutions(draw: st.DrawFn) -> dict[str, Any]:
-    inputs, planes = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    inputs, outputs = draw(st.integers(1, 9)), draw(st.integers(1, 9))
     kW, kH = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     padW, padH = draw(st.integers(0, 4)), draw(st.integers(0, 4))
     width = draw(st.integers(max(1, kW - 2 * padW), 14))
@@ -255,8 +255,8 @@ def convolutions(draw: st.DrawFn) -> dict[str, Any]:
     flat = draw(st.booleans())
     return {
         "input": normal(*batch, inputs, height, width),
-        "weight": normal(planes, inputs * kH * kW) if flat else normal(planes, inputs, kH, kW),
-        "bias": normal(planes) if draw(st.booleans()) else None,
+        "weight": normal(outputs, inputs * kH * kW) if flat else normal(outputs, inputs, kH, kW),
+        "bias": normal(outputs) if draw(st.booleans()) else None,
         "kW": kW,
         "kH": kH,
         "dW": draw(st.integers(1, 4)),
@@ -276,7 +276,7 @@ def test_convolution(arguments: dict[str, Any], dtype: torch.dtype, enter: Any) 
 def convolutions_with_groups(draw: st.DrawFn, transposed: bool) -> dict[str, Any]:
     dims, groups = draw(st.integers(1, 3)), draw(st.sampled_from([1, 1, 2, 3, 16, 17]))
     counts = st.sampled_from([1, 2, 3, 5, 8] if groups > 3 else [1, 2, 5, 9, 16, 17, 33])
-    inputs, planes = draw(counts), draw(counts)
+    inputs, outputs = draw(counts), draw(counts)
     axes = []
     for _ in range(dims):
         kernel, stride, dilation = (draw(st.integers(1, n)) for n in (4, 4, 3))
@@ -287,11 +287,11 @@ def convolutions_with_groups(draw: st.DrawFn, transposed: bool) -> dict[str, Any
         axes.append((size, kernel, stride, padding, dilation, added))
     sizes, kernels, *scalars = zip(*axes)
     batch = draw(st.sampled_from([(), (0,), (1,), (3,)]))
-    first, second = (inputs * groups, planes) if transposed else (planes * groups, inputs)
+    first, second = (inputs * groups, outputs) if transposed else (outputs * groups, inputs)
     arguments: dict[str, Any] = {
         "input": normal(*batch, inputs * groups, *sizes),
         "weight": normal(first, second, *kernels),
-        "bias": normal(planes * groups) if draw(st.booleans()) else None,
+        "bias": normal(outputs * groups) if draw(st.booleans()) else None,
         "groups": groups,
     }
     for word, default, values in zip(("d", "pad", "dilation", "adj"), (1, 0, 1, 0), scalars):
@@ -310,16 +310,16 @@ def test_convolution_with_groups(module: str, data: st.DataObject, dtype: torch.
 @given(
     batch=st.one_of(st.just(()), shapes(1, 1, st.integers(0, 70))),
     inputs=st.integers(1, 70),
-    planes=st.integers(1, 70),
+    outputs=st.integers(1, 70),
     bias=st.booleans(),
     dtype=dtypes,
     enter=layouts,
 )
 def test_linear(
-    batch: tuple[int, ...], inputs: int, planes: int, bias: bool, dtype: torch.dtype, enter: Any
+    batch: tuple[int, ...], inputs: int, outputs: int, bias: bool, dtype: torch.dtype, enter: Any
 ) -> None:
-    arguments = {"input": normal(*batch, inputs), "weight": normal(planes, inputs)}
-    check("Linear", {**arguments, "bias": normal(planes) if bias else None}, dtype, enter)
+    arguments = {"input": normal(*batch, inputs), "weight": normal(outputs, inputs)}
+    check("Linear", {**arguments, "bias": normal(outputs) if bias else None}, dtype, enter)
 
 
 def probabilities(*shape: int) -> Maker:

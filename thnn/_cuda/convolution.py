@@ -29,17 +29,17 @@ def _filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
 
 
 def _depthwise_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """The filters of a weight (M, I, kH, kW), M per input plane; all dimensions but the first may be merged."""
+    """The filters of a weight (M, I, kH, kW), M per input channel; all dimensions but the first may be merged."""
     return _unmerged(weight, settings).transpose(0, 1).unsqueeze(2)
 
 
 def _row_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """The filters of a weight (I, 1, kW): one per input plane."""
+    """The filters of a weight (I, 1, kW): one per input channel."""
     return weight.unsqueeze(1)
 
 
 def _frame_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """The filters of a weight (O, kW * I), whose rows have time before planes."""
+    """The filters of a weight (O, kW * I), whose rows have time before channels."""
     return weight.unflatten(1, (settings["kW"], -1)).transpose(1, 2).unsqueeze(0)
 
 
@@ -49,7 +49,7 @@ class Module(NamedTuple):
     frames_first: bool = False  # images are (N, T, I), unless an argument featFirst is true
 
     def images(self, tensor: torch.Tensor, ndim: int, settings: Settings) -> torch.Tensor:
-        """The tensor in torch's layout of images: a batch, of `ndim` dimensions, with planes before positions."""
+        """The tensor in torch's layout of images: a batch, of `ndim` dimensions, with channels before positions."""
         if self.frames_first and not settings.get("featFirst", False):
             tensor = tensor.transpose(-1, -2)
         return tensor if tensor.ndim == ndim else tensor.unsqueeze(0)

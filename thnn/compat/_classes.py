@@ -87,10 +87,10 @@ class _CountingSlopes:
     @classmethod
     def apply(cls, *args: Any, **keywords: Any) -> Any:
         """Computes the function: apply(input, weight)."""
-        input, weight, planes = cls._bind(args, keywords)  # type: ignore[attr-defined]
-        if planes == 0 and isinstance(weight, Tensor) and weight.numel() > 1:
-            planes = weight.numel()
-        return super().apply(input, weight, planes)  # type: ignore[misc]
+        input, weight, slopes = cls._bind(args, keywords)  # type: ignore[attr-defined]
+        if slopes == 0 and isinstance(weight, Tensor) and weight.numel() > 1:
+            slopes = weight.numel()
+        return super().apply(input, weight, slopes)  # type: ignore[misc]
 
 
 class _Fused:

@@ -135,8 +135,8 @@ NAMED = {
     "transposed 32x32 kernel 64->64 on 1x1": _geometry(1, 64, 64, (1, 1), (32, 32), transposed=True),
     "STFT 1->514": _geometry(1, 1, 514, (16000,), (512,), 128),
     "inverse STFT 514->1": _geometry(1, 514, 1, (122,), (512,), 128, transposed=True),
-    "global depthwise 14x14, 256 planes": _geometry(1, 256, 256, (14, 14), (14, 14), groups=256),
-    "global depthwise 7x7, 512 planes": _geometry(4, 512, 512, (7, 7), (7, 7), groups=512),
+    "global depthwise 14x14, 256 channels": _geometry(1, 256, 256, (14, 14), (14, 14), groups=256),
+    "global depthwise 7x7, 512 channels": _geometry(4, 512, 512, (7, 7), (7, 7), groups=512),
     "depthwise temporal k 4096": _geometry(1, 8, 8, (4096,), (4096,), padding=4095, groups=8),
 }
 

@@ -36,7 +36,7 @@ def _full_convolution(
 def _sample(
     name: str,
     shape: tuple[int, ...],
-    planes: int,
+    outputs: int,
     kernel: tuple[int, ...],
     groups: int = 1,
     bias: bool = True,
@@ -46,10 +46,10 @@ def _sample(
 ) -> SampleInput:
     """Kernel, stride (d), padding (pad), dilation and adj are in the order of the axes, depth before height."""
     inputs, skip = shape[-len(kernel) - 1], 3 - len(kernel)
-    first, second = (inputs, planes // groups) if transposed else (planes, inputs // groups)
+    first, second = (inputs, outputs // groups) if transposed else (outputs, inputs // groups)
     arguments: dict[str, Any] = {"input": normal(*shape), "weight": normal(first, second, *kernel)}
     if bias:
-        arguments["bias"] = normal(planes)
+        arguments["bias"] = normal(outputs)
     defaults = {"d": 1, "pad": 0, "dilation": 1, **({"adj": 0} if transposed else {})}
     for word, default in defaults.items():
         values = (*[default] * skip, *others.get(word, [default] * len(kernel)))
@@ -62,7 +62,7 @@ _SAMPLES = (
     _sample("groups", (2, 4, 5, 6), 6, (3, 2), 2, d=(2, 1), pad=(1, 0), dilation=(1, 2)),
     _sample("batchless", (4, 5, 4), 2, (2, 3), 2, pad=(0, 1)),
     _sample("one group", (2, 3, 4, 5), 2, (2, 2), pad=(1, 1), bias=False),
-    _sample("as many groups as planes", (2, 3, 5, 4), 6, (3, 3), 3, pad=(1, 1)),
+    _sample("as many groups as channels", (2, 3, 5, 4), 6, (3, 3), 3, pad=(1, 1)),
     _sample("one dimension", (2, 4, 9), 2, (3,), 2, d=(2,), pad=(2,), dilation=(2,)),
     _sample("one dimension, batchless", (2, 7), 3, (2,), d=(3,)),
     _sample("three dimensions", (2, 2, 3, 4, 3), 4, (2, 2, 3), 2, d=(1, 2, 1), pad=(1, 0, 1)),
@@ -71,7 +71,7 @@ _SAMPLES = (
     _sample("stride above kernel", (1, 2, 9, 8), 2, (1, 2), 2, d=(4, 3)),
     _sample("sizes 1", (1, 1, 1, 1), 1, (1, 1)),
     _sample("empty", (0, 4, 5, 6), 6, (3, 2), 2, d=(2, 1), pad=(1, 0)),
-    _sample("many planes", (2, 68, 9, 11), 36, (3, 3), 4, pad=(1, 1), small=False),
+    _sample("many channels", (2, 68, 9, 11), 36, (3, 3), 4, pad=(1, 1), small=False),
     _sample(
         "far kernel elements, far positions", (1, 2, 999), 2, (3,), 2, d=(133,), dilation=(200,), small=False
     ),
@@ -79,7 +79,7 @@ _SAMPLES = (
 _FULL_SAMPLES = (
     _sample("groups", (2, 4, 3, 4), 6, (3, 2), 2, transposed=True, d=(2, 1), pad=(1, 0), adj=(1, 0)),
     _sample("batchless", (4, 3, 4), 2, (2, 3), 2, transposed=True, pad=(0, 1)),
-    _sample("as many groups as planes", (2, 3, 3, 4), 6, (3, 3), 3, transposed=True, pad=(1, 1), d=(2, 2)),
+    _sample("as many groups as channels", (2, 3, 3, 4), 6, (3, 3), 3, transposed=True, pad=(1, 1), d=(2, 2)),
     _sample("no bias", (2, 3, 4, 5), 2, (2, 2), transposed=True, bias=False),
     _sample("one dimension", (2, 4, 5), 2, (3,), 2, transposed=True, d=(2,), pad=(1,), adj=(1,)),
     _sample("one dimension, batchless", (2, 4), 3, (2,), transposed=True, d=(3,)),
@@ -88,7 +88,7 @@ _FULL_SAMPLES = (
     ),
     _sample("adj below the dilation", (1, 2, 3, 3), 2, (2, 2), transposed=True, dilation=(3, 2), adj=(2, 1)),
     _sample("empty", (0, 4, 3, 4), 6, (3, 2), 2, transposed=True),
-    _sample("many planes", (2, 36, 7, 6), 68, (3, 3), 4, transposed=True, small=False, d=(2, 2)),
+    _sample("many channels", (2, 36, 7, 6), 68, (3, 3), 4, transposed=True, small=False, d=(2, 2)),
 )
 
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
@@ -108,20 +108,20 @@ _GEOMETRY = (
 _ERROR_INPUTS = (
     *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
     ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-    ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
-    ErrorInput("other planes", {"input": normal(2, 6, 5, 6)}, ValueError, "weight"),
+    ErrorInput("no channels", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+    ErrorInput("other channels", {"input": normal(2, 6, 5, 6)}, ValueError, "weight"),
     ErrorInput("weight a matrix", {"weight": normal(6, 12)}, ValueError, "weight"),
     ErrorInput("weight of no dimensions", {"weight": normal()}, ValueError, "weight"),
     ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
 )
 
 
-def _row(name: str, planes: int, groups: int, transposed: bool = False) -> Row:
-    shape = (8, planes, 28, 28)
+def _row(name: str, channels: int, groups: int, transposed: bool = False) -> Row:
+    shape = (8, channels, 28, 28)
     return Row(
-        f"{name} 3x3 {planes}-{planes}, {groups} groups, at 28, batch 8",
-        _sample("row", shape, planes, (3, 3), groups, transposed=transposed, pad=(1, 1)),
-        flops=flops(8 * planes * 28 * 28 * planes // groups * 9),
+        f"{name} 3x3 {channels}-{channels}, {groups} groups, at 28, batch 8",
+        _sample("row", shape, channels, (3, 3), groups, transposed=transposed, pad=(1, 1)),
+        flops=flops(8 * channels * 28 * 28 * channels // groups * 9),
     )
 
 

@@ -15,7 +15,7 @@ from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _dense(weight: Tensor, table: Tensor, inputs: int, outputs: int) -> Tensor:
-    """Filters (outputs, inputs, kH, kW), 0 for pairs of planes without a connection."""
+    """Filters (outputs, inputs, kH, kW), 0 for pairs of channels without a connection."""
     pairs = table.to(torch.int64)
     places = pairs[:, 1] * inputs + pairs[:, 0]
     filters = weight.new_zeros(outputs * inputs, *weight.shape[1:]).index_add(0, places, weight)
@@ -59,7 +59,7 @@ def _sample(
     stride: tuple[int, int] = (1, 1),
     small: bool = True,
 ) -> SampleInput:
-    """Kernel and stride are (width, height); the table has pairs (input plane, output plane)."""
+    """Kernel and stride are (width, height); the table has pairs (input channel, output channel)."""
     arguments: dict[str, Any] = {
         "input": normal(*shape),
         "weight": normal(len(table), kernel[1], kernel[0]),
@@ -92,7 +92,7 @@ _SAMPLES = (
     _sample("sizes 1", (1, 1, 1, 1), 1, (1, 1), [(0, 0)]),
     _sample("no connections", (2, 3, 4, 5), 2, (2, 2), [], small=False),
     _sample("empty", (0, 3, 5, 6), 4, (2, 3), _TABLE, (1, 2)),
-    _sample("many planes", (2, 37, 9, 11), 19, (3, 3), _every(3, 37, 19), small=False),
+    _sample("many channels", (2, 37, 9, 11), 19, (3, 3), _every(3, 37, 19), small=False),
     _sample("large kernel", (1, 3, 14, 17), 4, (13, 11), _TABLE, (2, 1), small=False),
     _sample("many connections", (1, 129, 3, 2), 130, (1, 1), _every(1, 129, 130), small=False),
     _sample("wide images", (1, 2, 5, 9001), 2, (3, 2), _every(1, 2, 2), (2, 1), small=False),
@@ -101,23 +101,23 @@ _SAMPLES = (
 _GEOMETRY = (
     ("stride 0", {"dW": 0}),
     ("stride below 0", {"dH": -1}),
-    ("no input planes", {"nInputPlane": 0}),
-    ("other input planes", {"nInputPlane": 2}),
-    ("no output planes", {"nOutputPlane": 0}),
-    ("output planes far below 0", {"nOutputPlane": -(2**31)}),
-    ("other output planes", {"nOutputPlane": 5}),
+    ("no input channels", {"nInputPlane": 0}),
+    ("other input channels", {"nInputPlane": 2}),
+    ("no output channels", {"nOutputPlane": 0}),
+    ("output channels far below 0", {"nOutputPlane": -(2**31)}),
+    ("other output channels", {"nOutputPlane": 5}),
     ("a table of three columns", {"connTable": normal(6, 3)}),
     ("a table of one dimension", {"connTable": normal(12)}),
 )
 _PLANES = (
-    ("input plane -1", [-1, 0]),
-    ("input plane 3", [3, 0]),
-    ("output plane -1", [0, -1]),
-    ("output plane 4", [0, 4]),
-    ("half a plane", [0.5, 0]),
-    ("output plane NaN", [0, math.nan]),
-    ("input plane infinite", [math.inf, 0]),
-    ("input plane 2**31", [2.0**31, 0]),
+    ("input channel -1", [-1, 0]),
+    ("input channel 3", [3, 0]),
+    ("output channel -1", [0, -1]),
+    ("output channel 4", [0, 4]),
+    ("half a channel", [0.5, 0]),
+    ("output channel NaN", [0, math.nan]),
+    ("input channel infinite", [math.inf, 0]),
+    ("input channel 2**31", [2.0**31, 0]),
 )
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
 _ERROR_INPUTS = (

@@ -26,8 +26,8 @@ def _convolution(
     padH: int,
     bias: Tensor | None = None,
 ) -> Tensor:
-    planes = input.shape[-3]
-    return F.conv2d(input, weight.reshape(weight.shape[0], planes, kH, kW), bias, (dH, dW), (padH, padW))
+    channels = input.shape[-3]
+    return F.conv2d(input, weight.reshape(weight.shape[0], channels, kH, kW), bias, (dH, dW), (padH, padW))
 
 
 def _row(
@@ -92,12 +92,14 @@ SPATIAL_CONVOLUTION_MM = Case(
         _sample("one column", (2, 2, 7, 1), 3, (1, 3), (1, 2)),
         _sample("sizes 1", (1, 1, 1, 1), 1, (1, 1)),
         _sample("empty", (0, 3, 5, 6), 4, (2, 3), (1, 2), (1, 0)),
-        _sample("many planes", (2, 37, 9, 11), 19, (3, 3), padding=(1, 1), small=False),
+        _sample("many channels", (2, 37, 9, 11), 19, (3, 3), padding=(1, 1), small=False),
         _sample("wide image", (1, 5, 33, 130), 21, (5, 3), (2, 1), (2, 1), small=False),
         _sample("large kernel", (1, 130, 12, 13), 9, (5, 7), small=False),
-        _sample("three planes, stride 2 and 3", (2, 3, 23, 29), 21, (7, 5), (2, 3), (3, 1), small=False),
-        _sample("two planes, stride 2 of kernel 1", (2, 2, 9, 35), 20, (1, 1), (2, 2), (1, 0), small=False),
-        _sample("two planes, 165 kernel elements", (3, 2, 20, 37), 3, (15, 11), padding=(7, 2), small=False),
+        _sample("three channels, stride 2 and 3", (2, 3, 23, 29), 21, (7, 5), (2, 3), (3, 1), small=False),
+        _sample("two channels, stride 2 of kernel 1", (2, 2, 9, 35), 20, (1, 1), (2, 2), (1, 0), small=False),
+        _sample(
+            "two channels, 165 kernel elements", (3, 2, 20, 37), 3, (15, 11), padding=(7, 2), small=False
+        ),
         _sample("few outputs of wide rows", (1, 9, 6, 300), 4, (3, 2), padding=(1, 1), small=False),
     ),
     error_inputs=(
@@ -106,12 +108,12 @@ SPATIAL_CONVOLUTION_MM = Case(
         *(ErrorInput(name, change, ValueError, phase="accGradParameters") for name, change in _GEOMETRY),
         ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
         ErrorInput("input of five dimensions", {"input": normal(1, 2, 3, 5, 6)}, ValueError, "input"),
-        ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError),
+        ErrorInput("no channels", {"input": normal(2, 0, 5, 6)}, ValueError),
         ErrorInput("image smaller than the kernel", {"input": normal(2, 3, 2, 6)}, ValueError),
         ErrorInput("image without pixels", {"input": normal(2, 3, 0, 0)}, ValueError),
-        ErrorInput("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "input|weight"),
+        ErrorInput("other channels", {"input": normal(2, 4, 5, 6)}, ValueError, "input|weight"),
         ErrorInput("weight of three dimensions", {"weight": normal(2, 3, 3)}, ValueError, "weight"),
-        ErrorInput("weight of other planes", {"weight": normal(4, 2, 3, 2)}, ValueError, "input|weight"),
+        ErrorInput("weight of other channels", {"weight": normal(4, 2, 3, 2)}, ValueError, "input|weight"),
         ErrorInput("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
         ErrorInput(
             "flattened weight too short",
@@ -165,23 +167,23 @@ def _dilated(
 def _dilated_sample(
     name: str,
     shape: tuple[int, ...],
-    planes: int,
+    channels: int,
     kernel: Pair,
     dilation: Pair,
     stride: Pair = (1, 1),
     padding: Pair = (0, 0),
     **settings: bool,
 ) -> SampleInput:
-    return _sample(name, shape, planes, kernel, stride, padding, dilation, **settings)
+    return _sample(name, shape, channels, kernel, stride, padding, dilation, **settings)
 
 
-def _dilated_row(planes: int, size: int, batch: int, dilation: int) -> Row:
+def _dilated_row(channels: int, size: int, batch: int, dilation: int) -> Row:
     both = (dilation, dilation)
     return Row(
-        f"SpatialDilatedConvolution 3x3 dilation {dilation} {planes}-{planes} at {size}, batch {batch}",
-        _dilated_sample("row", (batch, planes, size, size), planes, (3, 3), both, padding=both),
+        f"SpatialDilatedConvolution 3x3 dilation {dilation} {channels}-{channels} at {size}, batch {batch}",
+        _dilated_sample("row", (batch, channels, size, size), channels, (3, 3), both, padding=both),
         ratio=0.95,
-        flops=flops(batch * planes * size * size * planes * 9),
+        flops=flops(batch * channels * size * size * channels * 9),
     )
 
 
@@ -208,7 +210,7 @@ SPATIAL_DILATED_CONVOLUTION = Case(
         _dilated_sample(
             "rows without kernel elements", (2, 18, 2, 10), 20, (3, 3), (2, 4), padding=(2, 8), small=False
         ),
-        _dilated_sample("many planes", (2, 33, 13, 11), 35, (3, 3), (2, 3), padding=(2, 3), small=False),
+        _dilated_sample("many channels", (2, 33, 13, 11), 35, (3, 3), (2, 3), padding=(2, 3), small=False),
         *(
             _dilated_sample(
                 f"dilation {d[0]}, {n} outputs", (2, 2, 3, 4), n, (3, 3), d, padding=d, small=False
@@ -241,11 +243,11 @@ SPATIAL_DILATED_CONVOLUTION = Case(
             )
         ),
         ErrorInput("input a matrix", {"input": normal(8, 9)}, ValueError, "input"),
-        ErrorInput("no planes", {"input": normal(2, 0, 8, 9)}, ValueError, "input"),
+        ErrorInput("no channels", {"input": normal(2, 0, 8, 9)}, ValueError, "input"),
         ErrorInput(
             "image smaller than the kernel", {"input": normal(2, 3, 4, 9)}, ValueError, "would be empty, 0 x "
         ),
-        ErrorInput("other planes", {"input": normal(2, 4, 8, 9)}, ValueError, "weight"),
+        ErrorInput("other channels", {"input": normal(2, 4, 8, 9)}, ValueError, "weight"),
         ErrorInput("flattened weight", {"weight": normal(4, 18)}, ValueError, "weight"),
         ErrorInput("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
         ErrorInput("no filters", {"weight": normal(0, 3, 3, 2)}, ValueError, "weight"),
@@ -270,10 +272,10 @@ def _depthwise(
     padH: int,
     bias: Tensor | None = None,
 ) -> Tensor:
-    planes = input.shape[-3]
-    filters = weight.reshape(-1, planes, kH, kW).transpose(0, 1).reshape(-1, 1, kH, kW)
+    channels = input.shape[-3]
+    filters = weight.reshape(-1, channels, kH, kW).transpose(0, 1).reshape(-1, 1, kH, kW)
     offsets = None if bias is None else bias.t().reshape(-1)
-    return F.conv2d(input, filters, offsets, (dH, dW), (padH, padW), groups=planes)
+    return F.conv2d(input, filters, offsets, (dH, dW), (padH, padW), groups=channels)
 
 
 def _depthwise_sample(
@@ -286,18 +288,18 @@ def _depthwise_sample(
     bias: bool = True,
     **settings: bool,
 ) -> SampleInput:
-    """A sample of convolution, with the bias of depthwise convolution: (filters, planes)."""
+    """A sample of convolution, with the bias of depthwise convolution: (filters, channels)."""
     sample = _sample(name, shape, filters, kernel, stride, padding, None, False, **settings)
     biases = {"bias": normal(filters, shape[-3])} if bias else {}
     return replace(sample, arguments={**sample.arguments, **biases})
 
 
-def _depthwise_row(planes: int, size: int, batch: int) -> Row:
+def _depthwise_row(channels: int, size: int, batch: int) -> Row:
     return Row(
-        f"SpatialDepthWiseConvolution 3x3 {planes} at {size}, batch {batch}",
-        _depthwise_sample("row", (batch, planes, size, size), 1, (3, 3), padding=(1, 1)),
+        f"SpatialDepthWiseConvolution 3x3 {channels} at {size}, batch {batch}",
+        _depthwise_sample("row", (batch, channels, size, size), 1, (3, 3), padding=(1, 1)),
         ratio=1.5,
-        flops=flops(batch * planes * size * size * 9),
+        flops=flops(batch * channels * size * size * 9),
     )
 
 
@@ -316,11 +318,11 @@ SPATIAL_DEPTH_WISE_CONVOLUTION = Case(
         _depthwise_sample("stride 2, odd size", (2, 3, 7, 9), 1, (3, 3), (2, 2), (1, 1)),
         _depthwise_sample("last columns unused", (1, 2, 6, 7), 2, (2, 3), (2, 2)),
         _depthwise_sample("padding beyond the kernel", (1, 2, 3, 2), 2, (2, 2), (1, 2), (3, 4)),
-        _depthwise_sample("one plane", (2, 1, 5, 4), 3, (3, 2)),
+        _depthwise_sample("one channel", (2, 1, 5, 4), 3, (3, 2)),
         _depthwise_sample("empty", (0, 3, 5, 6), 2, (2, 3), (1, 2), (1, 0)),
         _depthwise_sample("wide", (1, 3, 9, 130), 1, (5, 3), (1, 1), (2, 1), small=False),
         _depthwise_sample("wide, stride 2", (1, 3, 9, 131), 2, (5, 3), (2, 2), (2, 1), small=False),
-        _depthwise_sample("many planes", (2, 37, 12, 11), 1, (3, 3), padding=(1, 1), small=False),
+        _depthwise_sample("many channels", (2, 37, 12, 11), 1, (3, 3), padding=(1, 1), small=False),
         _depthwise_sample("many filters", (2, 3, 9, 8), 19, (3, 3), padding=(1, 1), small=False),
         _depthwise_sample("large", (1, 2, 190, 170), 1, (3, 3), padding=(1, 1), small=False),
         _depthwise_sample("large kernel", (1, 3, 21, 22), 2, (13, 11), padding=(6, 5), small=False),
@@ -332,12 +334,12 @@ SPATIAL_DEPTH_WISE_CONVOLUTION = Case(
             for name, change in _GEOMETRY
         ),
         ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-        ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+        ErrorInput("no channels", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
         ErrorInput(
             "image smaller than the kernel", {"input": normal(2, 3, 2, 6)}, ValueError, "would be empty, 0 x "
         ),
-        ErrorInput("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
-        ErrorInput("filters of all planes", {"weight": normal(2, 1, 3, 2)}, ValueError, "weight"),
+        ErrorInput("other channels", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
+        ErrorInput("filters of all channels", {"weight": normal(2, 1, 3, 2)}, ValueError, "weight"),
         ErrorInput("kernel transposed", {"weight": normal(2, 3, 2, 3)}, ValueError, "weight"),
         ErrorInput("flattened weight too short", {"weight": normal(2, 17)}, ValueError, "weight"),
         ErrorInput("bias a vector", {"bias": normal(6)}, ValueError, "bias"),

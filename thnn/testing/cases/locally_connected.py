@@ -36,7 +36,7 @@ def _local(
 def _sample(
     name: str,
     shape: tuple[int, ...],
-    planes: int,
+    outputs: int,
     kernel: tuple[int, int],
     stride: tuple[int, int] = (1, 1),
     padding: tuple[int, int] = (0, 0),
@@ -49,9 +49,9 @@ def _sample(
     oW, oH = out
     patch = (inputs, kernel[1], kernel[0])
     weight = (
-        normal(oH * oW, planes, patch[0] * patch[1] * patch[2]) if flat else normal(oH, oW, planes, *patch)
+        normal(oH * oW, outputs, patch[0] * patch[1] * patch[2]) if flat else normal(oH, oW, outputs, *patch)
     )
-    arguments: dict[str, Any] = {"input": normal(*shape), "weight": weight, "bias": normal(planes, oH, oW)}
+    arguments: dict[str, Any] = {"input": normal(*shape), "weight": weight, "bias": normal(outputs, oH, oW)}
     arguments |= {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
     arguments |= {"padW": padding[0], "padH": padding[1], "inputWidth": width, "inputHeight": height}
     arguments |= {"outputWidth": oW, "outputHeight": oH}
@@ -88,7 +88,7 @@ SPATIAL_CONVOLUTION_LOCAL = Case(
         _sample("sizes 1", (1, 1, 1, 1), 1, (1, 1)),
         _sample("empty", (0, 3, 5, 6), 4, (2, 3), (1, 2), (1, 0)),
         _sample("many images", (19, 5, 6, 7), 3, (3, 3), padding=(1, 1), small=False),
-        _sample("many planes", (2, 35, 6, 5), 131, (3, 3), padding=(1, 1), small=False),
+        _sample("many channels", (2, 35, 6, 5), 131, (3, 3), padding=(1, 1), small=False),
         _sample("patches in parts", (1, 40, 35, 35), 2, (33, 34), small=False),
     ),
     error_inputs=(
@@ -98,8 +98,8 @@ SPATIAL_CONVOLUTION_LOCAL = Case(
             for name, change in _GEOMETRY
         ),
         ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-        ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
-        ErrorInput("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
+        ErrorInput("no channels", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+        ErrorInput("other channels", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
         ErrorInput("weight of four dimensions", {"weight": normal(5, 3, 4, 18)}, ValueError, "weight"),
         ErrorInput("weight of other positions", {"weight": normal(13, 4, 18)}, ValueError, "weight"),
         ErrorInput("bias a vector", {"bias": normal(4)}, ValueError, "bias"),

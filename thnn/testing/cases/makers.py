@@ -101,7 +101,7 @@ def along(kind: str, axes: str, sizes: Sequence[int]) -> dict[str, int]:
 def convolution_sample(
     name: str,
     shape: Sequence[int],
-    planes: int,
+    outputs: int,
     kernel: Sequence[int],
     stride: Sequence[int] | None = None,
     padding: Sequence[int] | None = None,
@@ -119,12 +119,14 @@ def convolution_sample(
     rows_first = (*kernel[:-2], kernel[-1], kernel[-2])
     arguments: dict[str, Any] = {
         "input": normal(*shape),
-        "weight": normal(planes, inputs * math.prod(kernel)) if flat else normal(planes, inputs, *rows_first),
+        "weight": normal(outputs, inputs * math.prod(kernel))
+        if flat
+        else normal(outputs, inputs, *rows_first),
         **along("k", axes, kernel),
         **along("d", axes, stride or (1,) * n),
         **along("pad" if n == 2 or dilation else "p", axes, padding or (0,) * n),
         **(along("dilation", axes, dilation) if dilation else {}),
     }
     if bias:
-        arguments["bias"] = normal(planes)
+        arguments["bias"] = normal(outputs)
     return SampleInput(name, arguments, differentiable=small)

@@ -89,7 +89,7 @@ def _volumetric_full_dilated(
 def _sample(
     name: str,
     shape: Sizes,
-    planes: int,
+    outputs: int,
     kernel: Sizes,
     stride: Sizes | None = None,
     padding: Sizes | None = None,
@@ -104,7 +104,7 @@ def _sample(
     rows_first = kernel[:-2] + kernel[:-3:-1]
     arguments: dict[str, Any] = {
         "input": normal(*shape),
-        "weight": normal(shape[-1 - n], planes, *rows_first),
+        "weight": normal(shape[-1 - n], outputs, *rows_first),
         **(along("k", axes, kernel) if n == 2 else {}),
         **along("d", axes, stride or ones),
         **along("pad" if n == 2 else "p", axes, padding or zeros),
@@ -112,7 +112,7 @@ def _sample(
         **(along("dilation", axes, dilation) if dilation else {}),
     }
     if bias:
-        arguments["bias"] = normal(planes)
+        arguments["bias"] = normal(outputs)
     return SampleInput(name, arguments, differentiable=small)
 
 
@@ -131,18 +131,18 @@ _GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
 _IMAGE_ERROR_INPUTS = (
     ErrorInput("input a matrix", {"input": normal(4, 3)}, ValueError, "input"),
-    ErrorInput("no planes", {"input": normal(2, 0, 4, 3)}, ValueError, "input"),
+    ErrorInput("no channels", {"input": normal(2, 0, 4, 3)}, ValueError, "input"),
     ErrorInput("no rows", {"input": normal(2, 3, 0, 3)}, ValueError, "input"),
-    ErrorInput("other planes", {"input": normal(2, 2, 4, 3)}, ValueError, "weight"),
-    ErrorInput("planes exchanged", {"weight": normal(2, 3, 3, 3)}, ValueError, "weight"),
+    ErrorInput("other channels", {"input": normal(2, 2, 4, 3)}, ValueError, "weight"),
+    ErrorInput("channels exchanged", {"weight": normal(2, 3, 3, 3)}, ValueError, "weight"),
     ErrorInput("flattened weight", {"weight": normal(3, 18)}, ValueError, "weight"),
     ErrorInput("no filters", {"weight": normal(3, 0, 3, 3)}, ValueError, "weight"),
-    ErrorInput("bias of the input planes", {"bias": normal(3)}, ValueError, "bias"),
+    ErrorInput("bias of the input channels", {"bias": normal(3)}, ValueError, "bias"),
     ErrorInput(
         "gradOutput as input", {"gradOutput": normal(2, 3, 4, 3)}, ValueError, phase="updateGradInput"
     ),
     ErrorInput(
-        "gradBias of the input planes", {"gradBias": normal(3)}, ValueError, phase="accGradParameters"
+        "gradBias of the input channels", {"gradBias": normal(3)}, ValueError, phase="accGradParameters"
     ),
 )
 
@@ -162,7 +162,7 @@ SPATIAL_FULL_CONVOLUTION = Case(
         _sample("sizes 1", (1, 1, 1, 1), 1, (1, 1)),
         _sample("one pixel", (2, 3, 1, 1), 2, (4, 3), (2, 2)),
         _sample("empty", (0, 3, 4, 3), 2, (3, 3), (2, 3), (1, 2), (1, 2)),
-        _sample("many planes", (2, 35, 7, 9), 33, (4, 4), (2, 2), (1, 1), small=False),
+        _sample("many channels", (2, 35, 7, 9), 33, (4, 4), (2, 2), (1, 1), small=False),
         _sample("wide image", (1, 5, 11, 70), 3, (5, 4), (3, 2), (2, 1), (2, 1), small=False),
     ),
     error_inputs=(
@@ -200,7 +200,7 @@ SPATIAL_FULL_DILATED_CONVOLUTION = Case(
         ),
         _sample("dilation above the image", (1, 2, 2, 3), 2, (2, 3), (2, 1), (1, 4), dilation=(7, 5)),
         _sample("empty", (0, 3, 4, 3), 2, (3, 3), (2, 3), (1, 2), (1, 2), (2, 1)),
-        _sample("many planes", (2, 35, 7, 9), 18, (3, 3), (2, 2), (2, 2), (1, 1), (2, 2), small=False),
+        _sample("many channels", (2, 35, 7, 9), 18, (3, 3), (2, 2), (2, 2), (1, 1), (2, 2), small=False),
     ),
     error_inputs=(
         *(
@@ -240,17 +240,17 @@ _VOLUME_GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 _VOLUME_ERROR_INPUTS = (
     ErrorInput("input an image", {"input": normal(3, 4, 3)}, ValueError, "input"),
-    ErrorInput("no planes", {"input": normal(2, 0, 2, 3, 3)}, ValueError, "input"),
-    ErrorInput("other planes", {"input": normal(2, 2, 2, 3, 3)}, ValueError, "weight"),
+    ErrorInput("no channels", {"input": normal(2, 0, 2, 3, 3)}, ValueError, "input"),
+    ErrorInput("other channels", {"input": normal(2, 2, 2, 3, 3)}, ValueError, "weight"),
     ErrorInput("weight of four dimensions", {"weight": normal(3, 2, 3, 3)}, ValueError, "weight"),
-    ErrorInput("planes exchanged", {"weight": normal(2, 3, 2, 3, 2)}, ValueError, "weight"),
+    ErrorInput("channels exchanged", {"weight": normal(2, 3, 2, 3, 2)}, ValueError, "weight"),
     ErrorInput("a kernel without depth", {"weight": normal(3, 2, 0, 3, 2)}, ValueError, "weight"),
-    ErrorInput("bias of the input planes", {"bias": normal(3)}, ValueError, "bias"),
+    ErrorInput("bias of the input channels", {"bias": normal(3)}, ValueError, "bias"),
     ErrorInput(
         "gradOutput as input", {"gradOutput": normal(2, 3, 2, 3, 3)}, ValueError, phase="updateGradInput"
     ),
     ErrorInput(
-        "gradBias of the input planes", {"gradBias": normal(3)}, ValueError, phase="accGradParameters"
+        "gradBias of the input channels", {"gradBias": normal(3)}, ValueError, phase="accGradParameters"
     ),
 )
 
@@ -266,7 +266,7 @@ VOLUMETRIC_FULL_CONVOLUTION = Case(
         _sample("stride 1", (1, 2, 3, 3, 2), 2, (2, 3, 2), padding=(1, 1, 0)),
         _sample("kernel 1", (2, 3, 2, 2, 3), 2, (1, 1, 1), (1, 2, 1)),
         _sample("empty", (0, 3, 2, 3, 3), 2, (2, 2, 3), (2, 1, 3), (1, 0, 1), (1, 0, 2)),
-        _sample("many planes", (2, 34, 3, 5, 4), 17, (3, 4, 4), (1, 2, 2), (1, 1, 1), small=False),
+        _sample("many channels", (2, 34, 3, 5, 4), 17, (3, 4, 4), (1, 2, 2), (1, 1, 1), small=False),
     ),
     error_inputs=(
         *(
@@ -299,7 +299,7 @@ VOLUMETRIC_FULL_DILATED_CONVOLUTION = Case(
         _sample("kernel 1", (2, 3, 2, 2, 3), 2, (1, 1, 1), (1, 2, 1), dilation=(2, 3, 1)),
         _sample("empty", (0, 3, 2, 3, 3), 2, (2, 2, 3), (2, 1, 3), (1, 0, 1), (1, 0, 2), (2, 2, 1)),
         _sample(
-            "many planes", (2, 17, 3, 5, 4), 33, (2, 3, 3), None, (1, 2, 2), None, (1, 2, 2), small=False
+            "many channels", (2, 17, 3, 5, 4), 33, (2, 3, 3), None, (1, 2, 2), None, (1, 2, 2), small=False
         ),
     ),
     error_inputs=(

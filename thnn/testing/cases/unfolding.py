@@ -76,7 +76,7 @@ def _samples(columns: bool) -> tuple[SampleInput, ...]:
         sample("one row", (2, 2, 1, 7), (1, 3), padding=(0, 1)),
         sample("sizes 1", (1, 1, 1, 1), (1, 1)),
         sample("empty", (0, 3, 5, 6), (2, 3), padding=(1, 0), stride=(1, 2)),
-        sample("many planes", (2, 37, 9, 11), (3, 3), padding=(1, 1), small=False),
+        sample("many channels", (2, 37, 9, 11), (3, 3), padding=(1, 1), small=False),
         sample("large kernel", (1, 1, 90, 97), (80, 91), padding=(3, 2), small=False),
         sample("large kernel and stride", (2, 1, 70, 131), (60, 100), stride=(3, 2), small=False),
         sample("wide images", (1, 2, 4, 9001), (2, 3), padding=(1, 1), stride=(1, 2), small=False),
@@ -108,7 +108,7 @@ IM2COL = Case(
         *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
         ErrorInput("a matrix", {"input": normal(5, 6)}, ValueError, "input"),
         ErrorInput("five dimensions", {"input": normal(1, 2, 3, 5, 6)}, ValueError, "input"),
-        ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+        ErrorInput("no channels", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
         ErrorInput("no pixels", {"input": normal(2, 3, 0, 6)}, ValueError, "input"),
         ErrorInput("image smaller than the kernel", {"input": normal(2, 3, 5, 2)}, ValueError),
         ErrorInput(
@@ -202,14 +202,14 @@ def _unfolded(
     small: bool = True,
 ) -> SampleInput:
     """Kernel, stride and padding are (width, height)."""
-    planes, height, width = shape
+    channels, height, width = shape
     oW, oH = ((n + 2 * p - k) // d + 1 for n, k, d, p in zip((width, height), kernel, stride, padding))
     arguments: dict[str, Any] = {
-        "finput": normal(planes * kernel[0] * kernel[1], oH * oW),
+        "finput": normal(channels * kernel[0] * kernel[1], oH * oW),
         "input": normal(*shape),
     }
     arguments |= {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
-    arguments |= {"padW": padding[0], "padH": padding[1], "nInputPlane": planes}
+    arguments |= {"padW": padding[0], "padH": padding[1], "nInputPlane": channels}
     arguments |= {"inputWidth": width, "inputHeight": height, "outputWidth": oW, "outputHeight": oH}
     return SampleInput(name, arguments, differentiable=small)
 
@@ -231,8 +231,8 @@ def _unfolded_error_inputs(phase: str) -> tuple[ErrorInput, ...]:
         ("stride 0", {"dH": 0}),
         ("padding below 0", {"padW": -1}),
         ("huge kernel", {"kW": 2**31 - 1}),
-        ("other planes", {"nInputPlane": 2}),
-        ("planes below 0", {"nInputPlane": -3}),
+        ("other channels", {"nInputPlane": 2}),
+        ("channels below 0", {"nInputPlane": -3}),
         ("other width", {"inputWidth": 7}),
         ("other height", {"inputHeight": 6}),
         ("other width of the output", {"outputWidth": 4}),

@@ -89,12 +89,12 @@ _KERNEL: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 _TENSOR_ERROR_INPUTS = (
     ErrorInput("input an image", {"input": normal(5, 6, 5)}, ValueError, "input"),
-    ErrorInput("no planes", {"input": normal(2, 0, 4, 5, 6)}, ValueError, "input"),
+    ErrorInput("no channels", {"input": normal(2, 0, 4, 5, 6)}, ValueError, "input"),
     ErrorInput("no depth", {"input": normal(2, 3, 0, 5, 6)}, ValueError, "input"),
     ErrorInput("too little height", {"input": normal(2, 3, 1, 1, 6)}, ValueError, "would be empty"),
-    ErrorInput("other planes", {"input": normal(2, 4, 4, 5, 6)}, ValueError, "weight"),
+    ErrorInput("other channels", {"input": normal(2, 4, 4, 5, 6)}, ValueError, "weight"),
     ErrorInput("weight of four dimensions", {"weight": normal(4, 3, 3, 2)}, ValueError, "weight"),
-    ErrorInput("weight of other planes", {"weight": normal(4, 2, 2, 3, 2)}, ValueError, "weight"),
+    ErrorInput("weight of other channels", {"weight": normal(4, 2, 2, 3, 2)}, ValueError, "weight"),
     ErrorInput("no filters", {"weight": normal(0, 3, 2, 3, 2)}, ValueError, "weight"),
     ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
     ErrorInput(
@@ -155,7 +155,7 @@ VOLUMETRIC_CONVOLUTION_MM = Case(
         _sample("last columns unused", (1, 2, 5, 6, 7), 2, (2, 2, 3), (2, 3, 2)),
         _sample("padding beyond the kernel", (1, 2, 2, 3, 2), 2, (2, 1, 2), (2, 1, 3), (3, 2, 4)),
         _sample("empty", (0, 3, 4, 5, 6), 4, (2, 2, 3), (2, 1, 2), (1, 1, 0)),
-        _sample("many planes", (2, 34, 4, 7, 9), 35, (3, 3, 3), padding=(1, 1, 1), small=False),
+        _sample("many channels", (2, 34, 4, 7, 9), 35, (3, 3, 3), padding=(1, 1, 1), small=False),
         _sample("large kernel", (1, 5, 8, 9, 10), 3, (5, 6, 7), (1, 1, 2), (2, 3, 3), small=False),
     ),
     error_inputs=(
@@ -198,7 +198,9 @@ VOLUMETRIC_DILATED_CONVOLUTION = Case(
             (3, 4, 2),
         ),
         _sample("empty", (0, 3, 4, 5, 6), 4, (2, 2, 3), (2, 1, 2), (1, 1, 0), (2, 3, 1)),
-        _sample("many planes", (2, 17, 5, 7, 9), 33, (2, 3, 3), (1, 1, 1), (1, 2, 2), (2, 2, 2), small=False),
+        _sample(
+            "many channels", (2, 17, 5, 7, 9), 33, (2, 3, 3), (1, 1, 1), (1, 2, 2), (2, 2, 2), small=False
+        ),
     ),
     error_inputs=(
         *(
