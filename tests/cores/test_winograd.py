@@ -240,14 +240,14 @@ def test_residue_classes_of_strided_convolutions(kernel: int, stride: int, chann
 
 
 @pytest.mark.parametrize(
-    ("planes", "stride", "padding", "dilation"),
+    ("slices", "stride", "padding", "dilation"),
     [(2, 1, 0, 1), (3, 2, 1, 1), (4, 1, 3, 2), (3, 3, 2, 4), (7, 1, 6, 1)],
 )
-def test_depth_of_kernels(planes: int, stride: int, padding: int, dilation: int) -> None:
-    """The planes of a kernel have any stride, padding and dilation."""
+def test_depth_of_kernels(slices: int, stride: int, padding: int, dilation: int) -> None:
+    """The slices of a kernel have any stride, padding and dilation."""
     generator = torch.Generator().manual_seed(0)
     volume = torch.randn(2, 20, 17, 24, 25, generator=generator)
-    weight = torch.randn(33, 20, planes, 3, 3, generator=generator)
+    weight = torch.randn(33, 20, slices, 3, 3, generator=generator)
     window = ([stride, 1, 1], [padding, 1, 1], [dilation, 1, 1])
     arguments = (*window[0], *window[1], *window[2], 1)
     exact = torch.nn.functional.conv3d(volume.double(), weight.double(), None, *window)

@@ -380,7 +380,7 @@ static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t grou
                          .weightRowStride = rows->weightStride,
                          .prefetch = 2 * c->targetChannelStride};
   int64_t q[4] = {0};
-  for (int64_t plane = tile->size[0] * tile->size[1]; plane > 0; plane--, nextIndex(q, tile->size, 2)) {
+  for (int64_t slice = tile->size[0] * tile->size[1]; slice > 0; slice--, nextIndex(q, tile->size, 2)) {
     const real *from = packed + packedTilePositionOffset(&p->packed, q);
     real *to = target + q[0] * c->axis[0].targetStride + q[1] * c->axis[1].targetStride;
     for (int64_t o = 0; o < c->outChannels; o++, to += c->targetChannelStride) {

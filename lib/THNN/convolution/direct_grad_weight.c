@@ -85,7 +85,7 @@ static ALWAYS_INLINE void products(const int T, const DirectGradWeightPlan *p, c
     from[t] = packed + offset[t];
   }
   int64_t q[4] = {0};
-  for (int64_t plane = tile->size[0] * tile->size[1]; plane > 0; plane--, nextIndex(q, tile->size, 2)) {
+  for (int64_t slice = tile->size[0] * tile->size[1]; slice > 0; slice--, nextIndex(q, tile->size, 2)) {
     int64_t x = packedTilePositionOffset(&p->packed, q);
     const real *g = gradient + q[0] * c->axis[0].targetStride + q[1] * c->axis[1].targetStride;
     for (int64_t row = 0; row < tile->size[2]; row++, x += sourceRow, g += c->axis[2].targetStride)

@@ -33,7 +33,7 @@ extern const DirectKernel THNN_(directKernels)[DIRECT_OUTPUTS + 1][DIRECT_VECTOR
 #define DIRECT_ROWS 4
 #define DIRECT_COLUMN_ELEMENTS 7 /* at most: columns of 3, 5 or 7 */
 
-/* Rows of positions of one plane, one or two vectors wide. */
+/* Rows of positions of one slice, one or two vectors wide. */
 typedef struct DirectColumn {
   real *to;
   const real *source, *weight;

@@ -137,12 +137,12 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   real *packedEnd = memory; /* behind the last packed element of the first channel; used if rows are transposed */
   for (int64_t ch = 0; ch < (transposes ? 1 : channels); ch++) {
     int64_t at[2] = {0};
-    for (int64_t plane = extent[0] * extent[1]; plane > 0; plane--, nextIndex(at, extent, 2)) {
+    for (int64_t slice = extent[0] * extent[1]; slice > 0; slice--, nextIndex(at, extent, 2)) {
       const real *start = source + ch * c->sourceChannelStride;
-      bool planeInside = true;
+      bool sliceInside = true;
       for (int d = 0; d < 2; d++) {
         const int64_t x = first[d] + coordinateOf(runs[d], at[d]);
-        if (x < 0 || x >= c->axis[d].sourceSize) planeInside = false;
+        if (x < 0 || x >= c->axis[d].sourceSize) sliceInside = false;
         else start += x * c->axis[d].sourceStride;
       }
       /* Rows are packed in the order of memory, so that each overwrites the excess of the row before. */
@@ -152,7 +152,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
         for (int64_t run = 0, y = first[2]; run < extent[2]; run += runs[2].length, y += runs[2].distance) {
           const int64_t length = MIN(runs[2].length, extent[2] - run);
           const int64_t low = MIN(MAX(-y, 0), length), high = MIN(c->axis[2].sourceSize - y, length);
-          const int64_t rows = planeInside && span->low < span->high ? MAX(high - low, 0) : 0;
+          const int64_t rows = sliceInside && span->low < span->high ? MAX(high - low, 0) : 0;
           packRows(to + run * pitch, pitch, length * pitch,
                    rows ? start + (y + low) * c->axis[2].sourceStride + span->at : start, c->axis[2].sourceStride,
                    rows ? low * pitch + span->low : length * pitch, rows, span->high - span->low, ahead);
@@ -161,7 +161,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
       }
       for (int64_t r = 0; r < extent[2]; r++) {
         const int64_t y = first[2] + coordinateOf(runs[2], r);
-        const bool rowInside = planeInside && y >= 0 && y < c->axis[2].sourceSize;
+        const bool rowInside = sliceInside && y >= 0 && y < c->axis[2].sourceSize;
         const real *row = rowInside ? start + y * c->axis[2].sourceStride : start;
         for (int64_t residue = 0; residue < packed->residues; residue++, to += packed->pitch[3]) {
           const int64_t low = rowInside ? span[residue].low : 0, high = rowInside ? span[residue].high : 0;

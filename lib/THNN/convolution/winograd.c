@@ -38,15 +38,15 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
 typedef struct Plan {
   Correlation c;
   int64_t residues, tiles[4], block[4];
-  int64_t planes;                   /* of the kernel */
+  int64_t slices;                   /* of the kernel */
   int64_t blocks, panelParts;       /* of all residue classes; tasks of a block */
   int64_t panels, panelsTogether;   /* panels whose weights are transformed at a time */
   int64_t weightStride, panelReals; /* of a component and of a panel of transformed weights */
   int64_t patchReals, productReals; /* of a component, for the tiles of a block */
 } Plan;
 
-/* Reals of a component of a tile, for all planes of the kernel and all channels. */
-static int64_t tilePatchReals(const Plan *p) { return p->planes * ceilDivide(p->c.inChannels, VL) * VL; }
+/* Reals of a component of a tile, for all slices of the kernel and all channels. */
+static int64_t tilePatchReals(const Plan *p) { return p->slices * ceilDivide(p->c.inChannels, VL) * VL; }
 
 /* Reals that a tile takes: its components for all channels, and its products for a panel. */
 static int64_t tileReals(const Plan *p) { return COMPONENTS * (tilePatchReals(p) + GEMM_NR); }
@@ -91,7 +91,7 @@ static void plan(Plan *p, int threads)
   const int64_t tiles = elementCount(p->block), microtiles = ceilDivide(tiles, GEMM_MR);
   p->patchReals = ceilDivide(tiles, microtiles) * microtiles * tilePatchReals(p) + REALS_PER_LINE;
   p->productReals = tiles * GEMM_NR + REALS_PER_LINE;
-  p->weightStride = p->planes * c->inChannels * GEMM_NR + REALS_PER_LINE;
+  p->weightStride = p->slices * c->inChannels * GEMM_NR + REALS_PER_LINE;
   p->panelReals = COMPONENTS * p->weightStride;
   p->panelsTogether = MIN((int64_t)(THNN_SHARED_SCRATCH_LIMIT / sizeof(real)) / p->panelReals, p->panels);
 }
@@ -100,19 +100,19 @@ static void plan(Plan *p, int threads)
 static void multiply(const Plan *p, const WinogradPatches *patches, const real *weights, int V, real *products)
 {
   const int64_t channels = p->c.inChannels, padded = ceilDivide(channels, VL) * VL;
-  const int64_t kBlocks = ceilDivide(channels, K_BLOCK); /* of a plane of the kernel */
+  const int64_t kBlocks = ceilDivide(channels, K_BLOCK); /* of a slice of the kernel */
   for (int i = 0; i < COMPONENTS; i++, weights += p->weightStride) {
     const WinogradTileSet *set = winogradTilesWith(&patches->tiles, 2, i);
     const int64_t tiles = set->count, together = set->together;
     /* The next component of the weights is prefetched. */
     const int64_t lines = tiles ? ceilDivide(VL * V * VL, ceilDivide(tiles, together) * REALS_PER_LINE) : 0;
-    for (int64_t kBlock = 0; kBlock < p->planes * kBlocks; kBlock++)
+    for (int64_t kBlock = 0; kBlock < p->slices * kBlocks; kBlock++)
       for (int64_t tile = 0; tile < tiles; tile += together) {
-        const int64_t plane = kBlock / kBlocks, k = kBlock % kBlocks * K_BLOCK, terms = MIN(K_BLOCK, channels - k);
-        const real *b = weights + (plane * channels + k) * V * VL;
+        const int64_t slice = kBlock / kBlocks, k = kBlock % kBlocks * K_BLOCK, terms = MIN(K_BLOCK, channels - k);
+        const real *b = weights + (slice * channels + k) * V * VL;
         const WinogradProduct product = {
             .c = products + i * p->productReals + tile * VL,
-            .a = patches->data + i * p->patchReals + tile * p->planes * padded + (plane * padded + k) * together,
+            .a = patches->data + i * p->patchReals + tile * p->slices * padded + (slice * padded + k) * together,
             .b = b,
             .next = b + p->weightStride + tile / together * ceilDivide(terms, VL) * lines * REALS_PER_LINE,
             .cStride = tiles * VL,
@@ -264,10 +264,10 @@ static void computeGroup(const Plan *p, real *weights, int64_t work)
   for (int64_t first = 0; first < p->panels; first += p->panelsTogether) {
     const int64_t panels = MIN(p->panelsTogether, p->panels - first), chunk = 32,
                   chunks = ceilDivide(c->inChannels, chunk);
-    THNN_PARALLEL_FOR(i, panels * p->planes * chunks, p->planes * c->inChannels * panels * GEMM_NR * COMPONENTS) {
-      const int64_t panel = i / (p->planes * chunks), plane = i / chunks % p->planes, begin = i % chunks * chunk,
+    THNN_PARALLEL_FOR(i, panels * p->slices * chunks, p->slices * c->inChannels * panels * GEMM_NR * COMPONENTS) {
+      const int64_t panel = i / (p->slices * chunks), slice = i / chunks % p->slices, begin = i % chunks * chunk,
                     end = MIN(begin + chunk, c->inChannels);
-      THNN_(winogradWeights)(c, first + panel, plane, begin, end, p->weightStride,
+      THNN_(winogradWeights)(c, first + panel, slice, begin, end, p->weightStride,
                              weights + panel * p->panelReals);
     }
     const int64_t parts = MIN(p->panelParts, panels);
@@ -282,9 +282,9 @@ static void computeGroup(const Plan *p, real *weights, int64_t work)
 bool THNN_(winogradCorrelate)(const Correlation *c)
 {
   if (!THNN_(winogradSuits)(c) || !winogradPays(c)) return false;
-  Plan p = {.c = *c, .residues = winogradResidues(c), .planes = c->axis[1].kernel};
+  Plan p = {.c = *c, .residues = winogradResidues(c), .slices = c->axis[1].kernel};
   winogradTiles(c, 2, p.tiles);
-  const int64_t work = p.residues * elementCount(p.tiles) * p.planes * c->inChannels * c->outChannels;
+  const int64_t work = p.residues * elementCount(p.tiles) * p.slices * c->inChannels * c->outChannels;
   plan(&p, thnn_threads(1 << 20, work));
   real *weights = thnn_sharedScratch(sizeof(real) * (size_t)(p.panelsTogether * p.panelReals));
   if (weights == NULL) return false;

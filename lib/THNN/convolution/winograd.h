@@ -5,7 +5,7 @@
 #include "convolution/winograd_kernels.h"
 
 /* Winograd's method for 3x3 kernels (Winograd 1980; Lavin and Gray 2016): 2x2 positions, a Winograd tile, take 16
-   products per pair of channels instead of 36. Kernels may have a depth, too: the planes that a position reads are
+   products per pair of channels instead of 36. Kernels may have a depth, too: the slices that a position reads are
    further channels. They may have a dilation of rows and columns, which divides positions into residue classes.
 
    The 4x4 source coordinates that a Winograd tile reads, its patch, and the filters are transformed to 16 components
@@ -49,27 +49,27 @@ static inline int64_t winogradAxisProducts(int64_t positions) { return 2 * posit
    height of a kernel without depth. Decides by sizes alone; docs/convolution.md has the measurement. */
 static inline bool winogradPays(const Correlation *c)
 {
-  /* Pairs of a tile and a plane of the kernel that it reads, and of a row of positions and a row of the kernel. */
+  /* Pairs of a tile and a slice of the kernel that it reads, and of a row of positions and a row of the kernel. */
   int64_t tiles[4], pairs = 0, rows = 0, begin, end;
   winogradTiles(c, 2, tiles);
-  const int64_t planes = c->axis[1].kernel, tilesOfPlane = winogradResidues(c) * tiles[2] * tiles[3];
-  if (c->inChannels < 16 || c->inChannels > 1024 / planes || c->outChannels < 16) return false;
-  if (planes > 1 && c->inChannels * c->outChannels < 512) return false;
+  const int64_t slices = c->axis[1].kernel, tilesOfSlice = winogradResidues(c) * tiles[2] * tiles[3];
+  if (c->inChannels < 16 || c->inChannels > 1024 / slices || c->outChannels < 16) return false;
+  if (slices > 1 && c->inChannels * c->outChannels < 512) return false;
   for (int64_t t = 0; t < 3; t++) {
     axisPositions(c->axis + 2, t, &begin, &end);
-    rows += planes > 1 ? c->axis[2].targetSize : end - begin;
+    rows += slices > 1 ? c->axis[2].targetSize : end - begin;
   }
   /* Transforms of residue classes, whose pixels lie apart, cost more: as much as the products that edges leave out. */
-  const int64_t products = winogradResidues(c) > 1 ? 16 * tilesOfPlane
+  const int64_t products = winogradResidues(c) > 1 ? 16 * tilesOfSlice
                                                    : winogradAxisProducts(c->axis[2].targetSize) *
                                                          winogradAxisProducts(c->axis[3].targetSize);
   const int64_t ofImplicitGemm = rows * 3 * c->axis[3].targetSize;
   if (5 * products > 4 * ofImplicitGemm) return false;
-  for (int64_t t = 0; t < planes; t++) {
+  for (int64_t t = 0; t < slices; t++) {
     axisPositions(c->axis + 1, t, &begin, &end);
-    pairs += tiles[0] * (end - begin) * tilesOfPlane;
+    pairs += tiles[0] * (end - begin) * tilesOfSlice;
   }
-  return pairs >= 48 * planes * planes;
+  return pairs >= 48 * slices * slices;
 }
 
 /* Sets `block` to as many tiles as possible, at most `most`: whole rows of tiles, whole images. */
@@ -133,7 +133,7 @@ static inline WinogradRow winogradRowOf(const WinogradTileSet *set, int64_t imag
   return (WinogradRow){(image * set->rows + row) * set->columns, row < set->rows ? set->columns : 0};
 }
 
-/* The components of the patches of a block of tiles, [component][micro-tile][plane of the kernel][block of VL
+/* The components of the patches of a block of tiles, [component][micro-tile][slice of the kernel][block of VL
    channels][tile of the micro-tile][channel of the block]; a component takes componentStride reals. */
 typedef struct WinogradPatches {
   real *data;
@@ -158,9 +158,9 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
 /* Output or gradInput. Returns false, without a result, if the implicit GEMM is to compute it. */
 bool THNN_(winogradCorrelate)(const Correlation *c);
 
-/* Transforms plane number `plane` of the filters of panel number `panel`, channels `begin` .. `end - 1`, to
-   [component][plane][channel][lane]; componentStride reals hold a component. */
-void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t plane, int64_t begin, int64_t end,
+/* Transforms slice number `slice` of the filters of panel number `panel`, channels `begin` .. `end - 1`, to
+   [component][slice][channel][lane]; componentStride reals hold a component. */
+void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t slice, int64_t begin, int64_t end,
                             int64_t componentStride, real *to);
 
 /* gradWeight += scale * the gradient of weight. Returns false, without a result, if the implicit GEMM is to compute

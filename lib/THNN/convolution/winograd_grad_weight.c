@@ -316,8 +316,8 @@ static int64_t positionsOf(const Correlation *c)
   return c->axis[0].targetSize * c->axis[1].targetSize * c->axis[2].targetSize * c->axis[3].targetSize;
 }
 
-/* gradWeight of plane t of the kernel, from the target planes for which it reads a plane of the source. */
-static void computePlane(const Correlation *c, int64_t t, real scale)
+/* gradWeight of slice t of the kernel, from the target slices for which it reads a slice of the source. */
+static void computeSlice(const Correlation *c, int64_t t, real scale)
 {
   Plan p = {.c = *c};
   const bool isDilatedVolume = c->axis[1].kernel > 1 && (c->axis[1].dilation > 1 || winogradResidues(c) > 1);
@@ -340,7 +340,7 @@ static void computePlane(const Correlation *c, int64_t t, real scale)
 bool THNN_(winogradGradWeight)(const Correlation *c, real scale)
 {
   if (!THNN_(winogradSuits)(c) || !winogradPays(c) || positionsOf(c) <= FEW_POSITIONS) return false;
-  for (int64_t t = 0; t < c->axis[1].kernel; t++) computePlane(c, t, scale);
+  for (int64_t t = 0; t < c->axis[1].kernel; t++) computeSlice(c, t, scale);
   return true;
 }
 #endif

@@ -123,18 +123,18 @@ void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, cons
     int64_t image[2] = {0};
     for (int64_t i = block->size[0] * block->size[1]; i > 0; i--, nextIndex(image, block->size, 2)) {
       const int64_t z = depth->offset + (block->start[1] + image[1]) * depth->stride + t * depth->dilation;
-      const bool planeInside = z >= 0 && z < depth->sourceSize;
-      const real *plane = source + k * VL * c->sourceChannelStride +
+      const bool sliceInside = z >= 0 && z < depth->sourceSize;
+      const real *slice = source + k * VL * c->sourceChannelStride +
                           (block->start[0] + image[0]) * c->axis[0].sourceStride +
-                          (planeInside ? z * depth->sourceStride : 0);
+                          (sliceInside ? z * depth->sourceStride : 0);
       for (int64_t tile = 0; tile < block->size[2]; tile++) {
         real *row[6]; /* the strip is a ring of m + 2 rows, of which m are new per row of tiles */
         for (int64_t y = 0; y < m + 2; y++) {
           const int64_t sourceY = firstY + m * tile + y;
           row[y] = strip + (m * tile + y) % (m + 2) * pixels * VL;
           if (tile > 0 && y < 2) continue;
-          const bool inside = planeInside && sourceY >= 0 && sourceY < height->sourceSize;
-          const real *from = plane + (inside ? sourceY * height->sourceStride : 0);
+          const bool inside = sliceInside && sourceY >= 0 && sourceY < height->sourceSize;
+          const real *from = slice + (inside ? sourceY * height->sourceStride : 0);
           THNN_(winogradRow)(from, width->sourceStride, c->sourceChannelStride, inside ? width->sourceSize : 0,
                              firstX, pixels, lanes, row[y]);
         }

@@ -7,14 +7,14 @@
 /* Channels whose filters are packed before they are transformed. */
 #define PACKED_CHANNELS 16
 
-void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t plane, int64_t begin, int64_t end,
+void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t slice, int64_t begin, int64_t end,
                             int64_t componentStride, real *to)
 {
-  const Tile kernel = {.start = {0, plane, 0, 0}, .size = {1, 1, 3, 3}};
+  const Tile kernel = {.start = {0, slice, 0, 0}, .size = {1, 1, 3, 3}};
   const int64_t outChannel = panel * GEMM_NR, lanes = MIN(GEMM_NR, c->outChannels - outChannel);
   const int V = lanes > VL ? 2 : 1;
-  const real *weight = c->weight + plane * c->axis[1].weightStride + outChannel * c->weightOutStride;
-  to += plane * c->inChannels * V * VL;
+  const real *weight = c->weight + slice * c->axis[1].weightStride + outChannel * c->weightOutStride;
+  to += slice * c->inChannels * V * VL;
   real packed[PACKED_CHANNELS * 9 * GEMM_NR];
   if (lanes < V * VL) memset(packed, 0, sizeof packed);
   for (int64_t k = begin; k < end; k += PACKED_CHANNELS) {
