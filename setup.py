@@ -17,10 +17,9 @@ sys.path.insert(0, str(ROOT))
 from tools import cuda  # noqa: E402
 from tools.build import build  # noqa: E402
 
-# Files that are installed in thnn/include, at the same relative paths as in the source tree: <THNN/THNN.h> for C
-# programs (`cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`), and the files with which thnn.load compiles
-# kernels: the headers of the runtime and of the element-wise loops, and the table of functions, for the CPU and for
-# CUDA, and the emulation of CUDA.
+# Files that are installed in thnn/include, at the same relative paths as in the source tree. C programs include
+# <THNN/THNN.h> (`cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`). thnn.load compiles kernels with the
+# headers of the runtime and of the element-wise loops, the tables of functions, and the emulation of CUDA.
 HEADERS = (
     "generic/THNN.h",
     "generic/pointwise.h",

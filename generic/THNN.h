@@ -35,7 +35,7 @@
      gradOutput, gradInput, gradParameter            gradX, where X is, in this order: an output; an input
                                                      or target; a parameter
      saved         indices, save_mean, noise, ...    written by the forward, read by the backward
-     buffer        finput, columns, ones, *Buffer    scratch memory in Torch7, unused here: may be None or empty
+     buffer        finput, columns, ones, *Buffer    memory that the call may use: may be None or empty
 
    Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
      [OPTIONAL]        may be None

@@ -8,12 +8,18 @@
     y = thnn.ThresholdFunction(0, 0)(y)
     y.sum().backward()
 
-The package has one class for nearly every module of the header (``thnn.function_classes``), the C functions
-themselves by tensor type (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that updates
-estimates (``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into
-training and inference (``thnn.graph``), data parallelism (``thnn.parallel``), the modules that programs of 2017 import
-(``thnn.compat``), a parser of headers (``thnn.parse_header``), and ``thnn.load``, which compiles the functions of a
-header of one's own. ``python -m thnn`` lists the commands.
+The package has
+
+- one class for nearly every module of the header (``thnn.function_classes``), and the C functions themselves by tensor
+  type (``thnn.type2backend``);
+- layers (``thnn.nn``), and ``thnn.convert``, which puts them into a torch model;
+- batch normalization as an operator that updates estimates (``thnn.batch_norm``) and across processes
+  (``thnn.SyncBatchNormalizationFunction``);
+- nets that fork into training and inference (``thnn.graph``), and data parallelism (``thnn.parallel``);
+- the modules that programs of 2017 import (``thnn.compat``);
+- a parser of headers (``thnn.parse_header``), and ``thnn.load``, which compiles the functions of a header of one's own.
+
+``python -m thnn`` lists the commands.
 """
 
 from __future__ import annotations

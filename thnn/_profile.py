@@ -87,8 +87,8 @@ def profile(
     A step is ``model(*inputs)``, the loss of its result, and the gradients of the loss by all parameters and inputs
     that require a gradient. The fastest of several steps counts. ``print(thnn.profile(model, input))`` shows a table
     with a row per function: calls, time in milliseconds, share of the step, megabytes of its tensors, and the fraction
-    of the roofline, which is the time of a memory copy that moves as many bytes or, for convolutions and Linear, the
-    time of their multiply-adds at the machine's peak, if that is longer. Two rows follow: the time outside of the
+    of the roofline. The roofline is the time of a memory copy that moves as many bytes or, for convolutions and Linear,
+    the time of their multiply-adds at the machine's peak, if that is longer. Two rows follow: the time outside of the
     functions, and the total.
 
     Arguments:

@@ -13,7 +13,7 @@ and half, in bytes per element of the largest tensor of the call, the command pr
 
 The calls are the first rows of the benchmark with fewer images, and samples of the table of cases where there is no
 row. ``--write`` updates the committed figures, lib/THCUNN/bytes.tsv, and the table in docs/cuda.md; ``--check``
-compares with them, and fails for a function that moves more than LIMIT times what it must and is not in REASONS.
+compares with them, and fails for a function whose factor exceeds LIMIT and that is not in REASONS.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A static report of the CUDA library's kernels, for where there is no GPU: ``python -m tools.cuda_report FOLDER``.
 
 It reads the machine code in the folder of the build, of one GPU architecture (sm_90), with NVIDIA's cuobjdump (pip
-install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm), and lists each kernel with its registers, the warps that one
-multiprocessor can hold, its instructions and its widest load from global memory, for the element types float, double,
-half, bfloat16. It fails for a kernel that
+install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm). For each kernel and element type it lists the registers, the warps
+that one multiprocessor can hold, the instructions and the widest load from global memory. It fails for a kernel that
 
 - uses local memory, where registers spill and arrays with computed indices lie, unless SPILLS lists it;
 - computes in double, unless its elements are double, its function is in DOUBLE_SUMS, or it is in DOUBLE_KERNELS;

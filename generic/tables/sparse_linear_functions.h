@@ -1,7 +1,7 @@
 #ifndef THNN_TABLES_SPARSE_LINEAR_FUNCTIONS_H
 #define THNN_TABLES_SPARSE_LINEAR_FUNCTIONS_H
 
-/* The functions of both forms of the input; SparseLinear.c and SparseLinear.cu define what they call. */
+/* The functions of both forms of the input; they call functions of SparseLinear.c or SparseLinear.cu. */
 
 #define SPARSE_LINEAR(legacy, UpdateOutput, AccGradParameters, ZeroGradParameters, UpdateParameters)             \
   void THNN_(SparseLinear_##UpdateOutput)(THNNState * state, THTensor * input, THTensor * output,                \

@@ -1,8 +1,8 @@
 """The stages of batch normalization on any device.
 
-Each function computes as the C function of the same name (`BatchNormalization_statistics`, ...; see THNN.h): by calling
+Each function computes as the C function of the same name (`BatchNormalization_statistics`, ...; see THNN.h). It calls
 that function for tensors that a library of the package computes (float32 and float64 on the CPU, also float16 and
-bfloat16 on a CUDA device), by torch operations for all other tensors.
+bfloat16 on a CUDA device), and torch operations for all other tensors.
 
 Statistics are one tensor (2C + 1) of float64: mean [C], centred sum of squares [C], number of values per channel [1].
 Inputs are (N, C, ...), vectors (C). `limit` is that of the relu that follows (thnn/_batch_norm/activation.py). Autograd

@@ -1,9 +1,13 @@
 """Loaded functions under AddressSanitizer and UndefinedBehaviorSanitizer, in a process of their own.
 
-The functions run with the samples of their cases: on memory of torch's allocator, where the sanitizer finds accesses
-beside an allocation, on memory that begins or ends at a page without access, where any access beyond it ends the
-process, also one by a part of libTHNN.so, which is not compiled with the sanitizer, and with meta tensors, which have
-none. The process announces each call before it makes it, so that the last announcement tells which function crashed.
+The functions run with the samples of their cases,
+
+- on memory of torch's allocator, where the sanitizer finds accesses beside an allocation;
+- on memory that begins or ends at a page without access, where any access beyond it ends the process, also one by
+  libTHNN.so, which is not compiled with the sanitizer;
+- with meta tensors, which have no memory.
+
+The process announces each call before it makes it, so that the last announcement tells which function crashed.
 """
 
 from __future__ import annotations

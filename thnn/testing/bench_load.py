@@ -1,9 +1,14 @@
 """Times thnn.load: ``python -m thnn.testing.bench_load`` prints a line per quantity, with its goal.
 
-It measures the time from an edit of a kernel to a gradient in the running Python; thnn.load and a gradient with the
-library in the cache; the same in a new process, after the imports of torch and thnn; a call of a loaded class beyond
-that of an installed one; and the compilation for CUDA, by nvcc for the GPU of the machine (without one, for compute
-capability 9.0) and by the C++ compiler for the emulation. Exit status 1 if a goal is missed.
+It measures
+
+- the time from an edit of a kernel to a gradient in the running Python;
+- thnn.load and a gradient with the library in the cache, also in a new process after the imports of torch and thnn;
+- the time by which a call of a loaded class exceeds that of an installed one;
+- the compilation for CUDA, by nvcc for the GPU of the machine (without one, for compute capability 9.0) and by the C++
+  compiler for the emulation.
+
+Exit status 1 if a goal is missed.
 """
 
 from __future__ import annotations

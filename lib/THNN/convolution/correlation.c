@@ -36,7 +36,7 @@ Correlation THNN_(correlationForward)(const Convolution *g, ConvolutionView inpu
   return c;
 }
 
-/* Leaves out the first and the last kernel elements, those that read outside of the source at every position. */
+/* Leaves out the kernel elements at both ends that read outside of the source at every position. */
 static void trimKernel(Correlation *c, CorrelationAxis *a)
 {
   const int64_t ofLastPosition = a->offset + (a->targetSize - 1) * a->stride;

@@ -13,7 +13,7 @@
 
    or zero if that coordinate lies outside 0 .. sourceSize - 1. For output and gradWeight, the source is the input and
    the target is the output or gradOutput. gradInput is computed by one correlation per residue class of the stride,
-   with gradOutput as the source: the input coordinates of a class see the same kernel elements, and adjacent ones read
+   with gradOutput as the source. The input coordinates of a class see the same kernel elements, and adjacent ones read
    adjacent outputs, so the stride of the correlation is 1. */
 
 typedef struct CorrelationAxis {

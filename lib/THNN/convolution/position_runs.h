@@ -6,8 +6,8 @@
 /* Runs of positions, for micro-kernels that vectorise positions and read them from a packed tile.
 
    A run is one row of positions. In a flat correlation, whose stride is 1 in height and width, the rows of a packed
-   tile follow each other in memory and a run is a whole slice: results are also computed between the last position of a
-   row and the first of the next, where windows cross the end of a packed row; they are discarded when rows are stored.
+   tile follow each other in memory and a run is a whole slice. Then results are also computed between the last position
+   of a row and the first of the next, where windows cross the end of a packed row. Storing the rows leaves them out.
    The length of a run is rounded up to whole vectors. */
 
 static inline bool correlationIsFlat(const Correlation *c)

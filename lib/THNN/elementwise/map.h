@@ -20,8 +20,8 @@
      THNNMap first, second;  (thnn_mapBegin of both)
      THNN_MAP_FOR(block, first, THNN_MAP_BLOCK2(first, block, x, ...) THNN_MAP_BLOCK3(second, block, x, g, ...))
 
-   The name before each input is its element in the expression, a constant of type real; the name before the output only
-   says what the result is. Elements are paired in row-major order, also between different shapes. An output may be the
+   The name before each input is its element in the expression, a constant of type real; the name before the output is a
+   remark for the reader. Elements are paired in row-major order, also between different shapes. An output may be the
    very same view as an input.
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
