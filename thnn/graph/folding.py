@@ -9,7 +9,7 @@ from torch import Tensor, fx, nn
 
 from thnn._batch_norm import activation, stages
 from thnn._batch_norm import running_statistics as _statistics
-from thnn._torch import BatchNormBase, ConvBase
+from thnn._torch import BatchNormBase, ConvBase, ConvTransposeBase
 from thnn.graph.branch import Branch, attribute
 from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks
 
@@ -77,18 +77,19 @@ def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, d
     the other for inputs with another number of dimensions than `dims`, and if there are hooks or no running statistics.
     """
     first: Any = views.of(module)
-    second = views.of(normalization)
+    second: Any = views.of(normalization)
 
     def forward(view: Any, input: Tensor) -> Tensor:
+        mean, variance = _read(second, "_buffers", "running_mean"), _read(second, "_buffers", "running_var")
         if (
             input.dim() != dims
-            or second.running_mean is None
-            or second.running_var is None
+            or mean is None
+            or variance is None
             or has_hooks(module)
             or has_hooks(normalization)
         ):
             return second(first(input))
-        weight, bias = folded_parameters(module, second, first.weight, first.bias)
+        weight, bias = folded_parameters(first, second, mean, variance)
         # A module for this call alone, since other threads may run the view.
         once: Any = object.__new__(type(view))
         parameters = {**module._parameters, "weight": weight, "bias": bias}
@@ -107,8 +108,14 @@ def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, d
     )
 
 
+def _read(layer: Any, kind: str, name: str) -> Any:
+    """layer.name, read from `_parameters` or `_buffers`: nn.Module.__getattr__ takes as long as a small operation."""
+    members = layer.__dict__[kind]
+    return members[name] if name in members else getattr(layer, name)  # of a parametrized layer
+
+
 def folded_parameters(
-    module: nn.Module, normalization: nn.Module, weight: Tensor, bias: Tensor | None
+    module: Any, normalization: Any, running_mean: Tensor, running_var: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Weight and bias of a convolution or Linear that includes the batch normalization after it.
 
@@ -116,22 +123,22 @@ def folded_parameters(
 
     Computed in at least float32, with as few operations as possible, since they run in each call.
     """
-    n: Any = normalization
-    scale, shift = n.weight, n.bias
-    upcast = torch.promote_types(n.running_var.dtype, torch.float32)
+    weight, bias = _read(module, "_parameters", "weight"), _read(module, "_parameters", "bias")
+    scale, shift = _read(normalization, "_parameters", "weight"), _read(normalization, "_parameters", "bias")
+    upcast = stages.statistics_dtype(running_var)
     # As in the layer itself, a negative eps, which may have been assigned, is an error.
-    eps = _statistics.not_negative(type(normalization).__name__, "eps", n.eps)
+    eps = _statistics.not_negative(type(normalization).__name__, "eps", normalization.eps)
     # thnn's layers have a factor of 0 where the sum is 0, which needs eps = 0; torch's layers have an infinite one.
     is_zero_possible = eps == 0 and type(normalization).__module__.startswith("thnn.nn.")
-    variance = _to(upcast, n.running_var)
+    variance = _to(upcast, running_var)
     factor = stages.inverse_deviation(variance, eps) if is_zero_possible else (variance + eps).rsqrt()
     if scale is not None:
         factor = factor * _to(upcast, scale)
-    mean = _to(upcast, n.running_mean)
+    mean = _to(upcast, running_mean)
     shifted = -mean if bias is None else bias - mean
     shifted = shifted * factor if shift is None else torch.addcmul(_to(upcast, shift), shifted, factor)
-    groups = getattr(module, "groups", 1)
-    if getattr(module, "transposed", False):  # (inputs, outputs / groups, ...)
+    if isinstance(module, ConvTransposeBase):  # weight (inputs, outputs / groups, ...)
+        groups = module.groups
         split = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
         scaled = (split * factor.reshape(groups, 1, -1, *(1,) * (weight.dim() - 2))).reshape(weight.shape)
     else:
