@@ -290,11 +290,6 @@ def is_output_of_several(tensor: Tensor) -> bool:
         return False
 
 
-def may_be_recorded() -> bool:
-    """False if `recorder` certainly finds nothing; a cheaper check."""
-    return _dispatch_modes() > 0 or is_tracing()
-
-
 def in_transform() -> bool:
     """True inside torch.func transforms, forward-mode differentiation, torch.jit.trace and dispatch modes.
 

@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from thnn._binding.call import flag, invoke
+from thnn._binding.context import TRANSFORM, read_context
 from thnn._binding.device import EMULATION, has_device_library
 from thnn._binding.library import (
     ANY,
@@ -37,7 +38,7 @@ from thnn._binding.library import (
 )
 from thnn._header import Function
 from thnn._header.registry import functions
-from thnn._torch import dynamo_disable, increment_version, may_be_recorded, recorder
+from thnn._torch import dynamo_disable, increment_version, recorder
 
 
 def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
@@ -58,7 +59,7 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
             f"        check_shareable(function, {result!r}, {result})",
         ]
     lines += [
-        "    if may_be_recorded():",
+        "    if read_context() == TRANSFORM:",
         "        refuse_recorder(function)",
         f"    arguments = ({', '.join(names)},)",
         "    report = call(arguments)",
@@ -85,7 +86,8 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         "number": _number,
         "numbers": _numbers,
         "share": _share,
-        "may_be_recorded": may_be_recorded,
+        "read_context": read_context,
+        "TRANSFORM": TRANSFORM,
         "refuse_recorder": _refuse_recorder,
         "check_shareable": _check_shareable,
         "increment_version": increment_version,

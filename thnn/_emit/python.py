@@ -29,7 +29,6 @@ RESERVED_ARGUMENTS = frozenset(
             "context",
             "increment_version",
             "invoke",
-            "may_be_recorded",
             "needs",
             "number",
             "read_context",
