@@ -85,7 +85,8 @@ def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | 
 
 def update(running: Tensor, batch: Tensor, weight: float | Tensor) -> None:
     """Updates a running statistic by that of a batch; weight 1 replaces it, even if it is NaN."""
-    batch = batch.to(running.dtype)
+    if batch.dtype is not running.dtype:  # `to` takes time even if it changes nothing
+        batch = batch.to(running.dtype)
     if isinstance(weight, Tensor):
         running.copy_(torch.where(weight == 1, batch, torch.lerp(running, batch, weight.to(running.dtype))))
     elif weight == 1:
