@@ -92,7 +92,7 @@ def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, d
         weight, bias = folded_parameters(first, second, mean, variance)
         # A module for this call alone, since other threads may run the view.
         once: Any = object.__new__(type(view))
-        parameters = {**module._parameters, "weight": weight, "bias": bias}
+        parameters = {"weight": weight, "bias": bias}
         object.__setattr__(once, "__dict__", {**module.__dict__, "_parameters": parameters})
         output = super(type(view), once).forward(input)
         limit = activation.limit_of(getattr(second, "activation", None))
