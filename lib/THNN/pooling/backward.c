@@ -44,8 +44,7 @@ void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THT
                              .streams = backwardStreams(gradInput, gradOutput, indices)};
   const bool channelsLast = imagesAreChannelsLast(&f.index) && imagesAreChannelsLast(&f.x);
   const bool done =
-      inWindows && (channelsLast ? THNN_(poolingBackwardChannelsLast)(&f)
-                                 : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f));
+      inWindows && (channelsLast ? THNN_(poolingBackwardChannelsLast)(&f) : THNN_(poolingBackwardHalving)(&f));
   if (!done) THNN_(poolingScatter)(pooling, gradOutput, indices, gradInput, true);
 }
 

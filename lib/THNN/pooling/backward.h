@@ -5,8 +5,8 @@
 #include "pooling/lanes.h"
 
 /* The arguments of a call. Every input gathers the gradients of the outputs that read it, in row order: the gradients
-   with the index of the input or, if `indices` is NULL, all gradients weighted for the average. Unlike a scatter this
-   needs no cleared gradInput and no read-modify-write; the sums have the same bits as in a scatter in row order. */
+   with the index of the input or, if `indices` is NULL, all gradients weighted for the average. The sums have the same
+   bits as in a scatter in row order (indexed.h), which takes less time in planes unless their windows halve them. */
 typedef struct PoolingBackward {
   const Pooling *pooling;
   PoolingImages g, index, x; /* gradOutput, indices, gradInput */
@@ -30,14 +30,8 @@ static inline bool backwardStreams(const THTensor *gradInput, const THTensor *gr
 }
 
 /* Which gradients a lane adds: the gradients whose index is that of the lane (INPUT: the input element) or that of the
-   source (KERNEL: the kernel element), or all gradients, weighted. Indices are int64 or already as wide as a lane. */
-typedef enum GatherMode {
-  GATHER_INPUT_INT64,
-  GATHER_INPUT_LANE,
-  GATHER_KERNEL_INT64,
-  GATHER_KERNEL_LANE,
-  GATHER_WEIGHTED
-} GatherMode;
+   source (KERNEL: the kernel element), or all gradients, weighted. */
+typedef enum GatherMode { GATHER_INPUT, GATHER_KERNEL, GATHER_WEIGHTED } GatherMode;
 
 /* The outputs that the lanes gather from: source t of lane i has the gradient from[offset[t] + i] and the index
    fromIndex[indexOffset[t] + i]. */
@@ -56,16 +50,15 @@ static inline void gatherSourcesTake(ScratchArena *arena, double count, GatherSo
   s->weight = arenaTake(arena, count, sizeof(real));
 }
 
-/* Rows of lanes with the same sources. The index of lane i, an input element, is indexBase + i*indexPerLane. From row
-   to row, pointers advance by their steps and indices by indexPerRow. */
+/* Rows of lanes with the same sources. indexBase is the input element of the lanes; from row to row it advances by
+   indexPerRow, and pointers by their steps. */
 typedef struct GatherRows {
   int64_t count;
   const real *from;
-  const void *fromIndex;
+  const int64_t *fromIndex;
   real *to;
   int64_t fromStep, fromIndexStep, toStep;
-  int64_t indexBase, indexPerRow, indexPerLane;
-  vint indexRamp;    /* ramp(indexPerLane) */
+  int64_t indexBase, indexPerRow;
   const real *scale; /* of the lanes of a weighted sum, or NULL */
   bool streams;
 } GatherRows;
@@ -75,7 +68,9 @@ void THNN_(poolingGather)(int64_t n, const GatherRows *rows, const GatherSources
 /* Each returns false, and computes nothing, if it does not support the geometry or the strides, or needs more than
    THNN_SCRATCH_LIMIT. Every index must lie in its window. */
 bool THNN_(poolingBackwardHalving)(const PoolingBackward *f);
-bool THNN_(poolingBackwardRows)(const PoolingBackward *f);
 bool THNN_(poolingBackwardChannelsLast)(const PoolingBackward *f);
+
+/* Without indices. */
+bool THNN_(poolingBackwardRows)(const PoolingBackward *f);
 
 #endif

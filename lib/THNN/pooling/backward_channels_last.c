@@ -72,8 +72,8 @@ bool THNN_(poolingBackwardChannelsLast)(const PoolingBackward *f)
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
   const GatherMode mode = !f->indices                     ? GATHER_WEIGHTED
-                          : pooling->index == INDEX_INPUT ? GATHER_INPUT_INT64
-                                                          : GATHER_KERNEL_INT64;
+                          : pooling->index == INDEX_INPUT ? GATHER_INPUT
+                                                          : GATHER_KERNEL;
   const bool allFull = f->indices || f->scale || (windowIsInside(d) && windowIsInside(h) && windowIsInside(w));
   const bool aligned =
       x->c % VL == 0 && (x->sn | x->sd | x->sh | x->sw) % VL == 0 && (uintptr_t)f->gradInput % VBYTES == 0;

@@ -35,7 +35,6 @@ static int64_t rowBlockLines(const RowBlock *block)
 typedef struct BackwardBuffers {
   GatherSources *sources; /* for each residue of depth, height and width */
   real *lines, *residues, *weights;
-  vlane *indices;
 } BackwardBuffers;
 
 static size_t backwardBuffers(void *memory, const Pooling *pooling, const RowBlock *block, BackwardBuffers *b)
@@ -47,7 +46,6 @@ static size_t backwardBuffers(void *memory, const Pooling *pooling, const RowBlo
   GatherSources s = {0};
   b->sources = arenaTake(&arena, (double)d->stride * (double)h->stride * (double)w->stride, sizeof(GatherSources));
   b->lines = arenaTake(&arena, elements, sizeof(real));
-  b->indices = arenaTake(&arena, elements, sizeof(vlane));
   b->residues = arenaTake(&arena, merged * (double)h->stride * (double)w->input, sizeof(real));
   b->weights = arenaTake(&arena, (double)w->output, sizeof(real));
   gatherSourcesTake(&arena, (double)d->kernel * (double)h->kernel * (double)w->kernel, &s);
@@ -70,9 +68,7 @@ static void findSources(const Pooling *pooling, const RowBlock *block, const int
         if (column < 0) continue;
         const int64_t line = (slice - block->slices.layout.left - block->slices.first) * block->lines + row -
                              block->rows.layout.left - block->rows.first;
-        s->offset[s->count] = s->indexOffset[s->count] = line * block->pitch + column;
-        s->kernelIndex[s->count] =
-            (vlane)(k * indexWeight(pooling, 0) + r * indexWeight(pooling, 1) + c * indexWeight(pooling, 2));
+        s->offset[s->count] = line * block->pitch + column;
         s->weight[s->count++] = 1;
       }
     }
@@ -90,48 +86,28 @@ static void findAllSources(const Pooling *pooling, const RowBlock *block, Gather
         *sources = next;
         findSources(pooling, block, (int64_t[]){k, p, q}, sources);
         next.offset += sources->count;
-        next.indexOffset += sources->count;
-        next.kernelIndex += sources->count;
         next.weight += sources->count;
       }
 }
 
-/* Converts n int64 indices to lanes. */
-static void narrowIndices(int64_t n, const int64_t *index, int64_t step, vlane *to)
-{
-  if (step == 1 && n >= VL) {
-    for (int64_t i = 0; i < n; i += VL) {
-      const int64_t j = i < n - VL ? i : n - VL;
-      thnn_prefetchAhead(index + j, VL * (int)sizeof *index);
-      vi_store(to + j, loadIndices(index + j, VL));
-    }
-  } else {
-    for (int64_t i = 0; i < n; i++) to[i] = (vlane)index[i * step];
-  }
-}
-
-/* Lays out the gradients, with their indices or weighted, that groups m to m + count - 1 of rows read in group `depth`
+/* Lays out the weighted gradients that groups m to m + count - 1 of rows read in group `depth`
    of slices. */
 static void copyLines(const PoolingBackward *f, const RowBlock *block, int64_t plane, int64_t depth, int64_t m,
                       int64_t count, const BackwardBuffers *b)
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
-  const PoolingImages *g = &f->g, *index = &f->index;
+  const PoolingImages *g = &f->g;
   const int64_t lines = count + block->rows.last - block->rows.first;
   for (int64_t k = 0; k <= block->slices.last - block->slices.first; k++) {
     const int64_t od = depth + block->slices.first + k, first = m + block->rows.first;
     const bool isSlice = od >= 0 && od < d->output;
     const real *from = f->gradOutput + imagesPlane(g, plane) + od * g->sd;
-    const int64_t *fromIndex = f->indices ? f->indices + imagesPlane(index, plane) + od * index->sd : NULL;
-    const real divisor = f->indices ? 1 : (real)poolingDivisor(d, od, f->countPadding);
+    const real divisor = (real)poolingDivisor(d, od, f->countPadding);
     for (int64_t i = 0; i < lines; i++) {
-      const int64_t o = first + i, at = (k * block->lines + i) * block->pitch;
-      real *line = b->lines + at;
+      const int64_t o = first + i;
+      real *line = b->lines + (k * block->lines + i) * block->pitch;
       if (!isSlice || o < 0 || o >= h->output) {
         fillWith(line, block->pitch, 0);
-      } else if (f->indices) {
-        rowLayoutCopy(&block->columns, from + o * g->sh, w->output, g->sw, 1, NULL, line);
-        narrowIndices(w->output, fromIndex + o * index->sh, index->sw, b->indices + at + block->columns.left);
       } else {
         const real weight =
             f->scale ? f->scale[plane % f->x.c] : 1 / (divisor * (real)poolingDivisor(h, o, f->countPadding));
@@ -195,9 +171,6 @@ static void gatherSlice(const PoolingBackward *f, const RowBlock *block, int64_t
 {
   const WindowAxis *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
   const PoolingImages *x = &f->x;
-  const GatherMode mode = !f->indices                        ? GATHER_WEIGHTED
-                          : f->pooling->index == INDEX_INPUT ? GATHER_INPUT_LANE
-                                                             : GATHER_KERNEL_LANE;
   real *to = f->gradInput + imagesPlane(x, plane) + depth * x->sd + top * x->sh;
   real *residue = block->merges ? b->residues : to;
   for (int64_t q = 0; q < w->stride && q < w->input; q++) {
@@ -205,17 +178,15 @@ static void gatherSlice(const PoolingBackward *f, const RowBlock *block, int64_t
     s->toStep = h->stride * step;
     for (int64_t p = 0; p < h->stride && p < rows; p++) {
       s->count = (rows - p - 1) / h->stride + 1;
-      s->indexBase = (depth * h->input + top + p) * w->input + q;
       s->to = residue + p * step;
-      THNN_(poolingGather)(run, s, sources + p * w->stride + q, mode);
+      THNN_(poolingGather)(run, s, sources + p * w->stride + q, GATHER_WEIGHTED);
     }
     residue += rows * run;
   }
   if (block->merges) mergeResidues(x, w->stride, rows, b->residues, to, f->streams);
 }
 
-/* The outputs that a block reads are laid out in scratch memory with margins; indices are converted to lanes, gradients
-   of the average are weighted. */
+/* The outputs that a block reads are weighted and laid out in scratch memory with margins. */
 bool THNN_(poolingBackwardRows)(const PoolingBackward *f)
 {
   const Pooling *pooling = f->pooling;
@@ -225,9 +196,8 @@ bool THNN_(poolingBackwardRows)(const PoolingBackward *f)
   block.pitch = block.columns.pitch;
   const double slices = (double)(block.slices.last - block.slices.first + 1);
   const int64_t more = block.rows.last - block.rows.first;
-  const double lineBytes = slices * (double)block.pitch * sizeof(real), indexBytes = f->indices ? lineBytes : 0;
-  block.groups = rowBlockCount(block.rows.count, more + 1, 1,
-                               lineBytes + (double)(h->stride * w->input) * sizeof(real) + indexBytes);
+  const double lineBytes = (slices * (double)block.pitch + (double)(h->stride * w->input)) * sizeof(real);
+  block.groups = rowBlockCount(block.rows.count, more + 1, 1, lineBytes);
   block.lines = block.groups + more;
   BackwardBuffers sizes;
   const size_t bytes = backwardBuffers(NULL, pooling, &block, &sizes);
@@ -240,17 +210,10 @@ bool THNN_(poolingBackwardRows)(const PoolingBackward *f)
     BackwardBuffers b;
     backwardBuffers(thnn_scratch(bytes), pooling, &block, &b);
     findAllSources(pooling, &block, b.sources);
-    /* Margins have gradients of 0, so their indices do not matter. */
     rowLayoutFillMargins(&block.columns, rowBlockLines(&block), w->output, 0, b.lines);
     for (int64_t j = 0; j < w->output; j++)
       b.weights[j] = f->scale ? 1 : 1 / (real)poolingDivisor(w, j, f->countPadding);
-    GatherRows s = {.from = b.lines,
-                    .fromIndex = b.indices,
-                    .fromStep = block.pitch,
-                    .fromIndexStep = block.pitch,
-                    .indexPerRow = h->stride * w->input,
-                    .indexPerLane = w->stride,
-                    .indexRamp = ramp(w->stride)};
+    GatherRows s = {.from = b.lines, .fromStep = block.pitch};
     const int64_t end = MIN(groups, (task + 1) * perTask);
     int64_t group = task * perTask, slice = group / block.rows.count, m = group % block.rows.count;
     for (int64_t count; group < end; group += count, m += count) {

@@ -127,6 +127,19 @@ static inline bool indexFitsLanes(const Pooling *pooling)
   return slices * rows * columns < (sizeof(real) == 4 ? 0x1p30 : 0x1p62);
 }
 
+static inline bool axisHalves(const WindowAxis *axis, int64_t kernel)
+{
+  return axis->kernel == kernel && axis->padding == kernel - 2 && axis->stride == 2 && axis->dilation == 1 &&
+         axis->input == 2 * axis->output;
+}
+
+/* True if windows of kernel x kernel, 2 or 3, halve an image of even size (halving.c). */
+static inline bool poolingHalves(const Pooling *pooling, int64_t kernel)
+{
+  return windowIsIdentity(&pooling->axis[0]) && axisHalves(&pooling->axis[1], kernel) &&
+         axisHalves(&pooling->axis[2], kernel) && pooling->index == INDEX_INPUT;
+}
+
 #define ROW_BLOCK_BYTES 24576 /* fits the first-level cache */
 
 /* The number of rows of a block, at most `rows`, such that the lines that it reads have about ROW_BLOCK_BYTES. The

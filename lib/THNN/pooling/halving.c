@@ -5,18 +5,6 @@
 #include "pooling/backward.h"
 #include "pooling/forward.h"
 
-static bool axisHalves(const WindowAxis *axis, int64_t kernel)
-{
-  return axis->kernel == kernel && axis->padding == kernel - 2 && axis->stride == 2 && axis->dilation == 1 &&
-         axis->input == 2 * axis->output;
-}
-
-static bool poolingHalves(const Pooling *pooling, int64_t kernel)
-{
-  return windowIsIdentity(&pooling->axis[0]) && axisHalves(&pooling->axis[1], kernel) &&
-         axisHalves(&pooling->axis[2], kernel) && pooling->index == INDEX_INPUT;
-}
-
 /* Rows of outputs. Output row o reads rows 2*o and 2*o + 1 of the slice and, if windows overlap, the row above them. */
 typedef struct MaxRows {
   int64_t count, columns;

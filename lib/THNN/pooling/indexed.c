@@ -3,9 +3,10 @@
 #include "pooling/indexed.h"
 #include "pooling/backward.h"
 
-#define CHANNEL_BLOCK 16   /* channels of a cache line */
-#define STREAM_BYTES 32768 /* of a plane that is assembled in the first-level cache */
-#define CHANNEL_TASKS 16   /* tasks that channels are divided into if there are enough */
+#define CHANNEL_BLOCK 16    /* channels of a cache line */
+#define STREAM_BYTES 262144 /* of a plane that is assembled in the second-level cache */
+#define PACKED_ROW 64       /* indices of a row that are converted together */
+#define CHANNEL_TASKS 16    /* tasks that channels are divided into if there are enough */
 
 typedef enum IndexedCopy { SCATTER_ADD, SCATTER_LAST, TAKE } IndexedCopy;
 
@@ -60,6 +61,43 @@ static ALWAYS_INLINE void copyElement(IndexedCopy copy, int64_t offset, real *po
   else plane[offset] = *pooled;
 }
 
+/* The offsets in the plane of n packed kernel elements, `step` apart; the window of the first one begins at offset
+   `origin`. -1 if the index is -1. */
+static ALWAYS_INLINE void packedOffsets(const Pooling *pooling, const PoolingImages *x, int64_t origin, int64_t n,
+                                        const int64_t *index, int64_t step, int64_t *offset)
+{
+  const WindowAxis *axis = pooling->axis;
+  const int64_t d = axis[0].dilation * x->sd, h = axis[1].dilation * x->sh, w = axis[2].dilation * x->sw;
+  const int64_t next = axis[2].stride * x->sw;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t k = index[i * step];
+    const int64_t at = origin + i * next + (k & 255) * d + (k >> 8 & 255) * h + (k >> 16) * w;
+    offset[i] = k < 0 ? -1 : at;
+  }
+}
+
+/* Copies row (d, h) of one channel, whose indices are packed. Inlined, it would slow down the other loops. */
+static __attribute__((noinline)) void copyPackedRow(const IndexedPlanes *p, IndexedCopy copy,
+                                                    const int64_t *indices, real *pooled, real *plane, int64_t d,
+                                                    int64_t h)
+{
+  const PoolingImages *x = &p->plane, *y = &p->pooled, *index = &p->index;
+  const WindowAxis *axis = p->pooling->axis;
+  const int64_t row = windowStart(&axis[0], d) * x->sd + windowStart(&axis[1], h) * x->sh;
+  int64_t offset[PACKED_ROW];
+  indices += d * index->sd + h * index->sh;
+  pooled += d * y->sd + h * y->sh;
+  for (int64_t w = 0; w < y->w; w += PACKED_ROW) {
+    const int64_t n = MIN(PACKED_ROW, y->w - w), origin = row + windowStart(&axis[2], w) * x->sw;
+    if (index->sw == 1) packedOffsets(p->pooling, x, origin, n, indices + w, 1, offset);
+    else packedOffsets(p->pooling, x, origin, n, indices + w * index->sw, index->sw, offset);
+    if (copy == SCATTER_ADD)
+      for (int64_t i = 0; i < n; i++) copyElement(SCATTER_ADD, offset[i], pooled + (w + i) * y->sw, plane);
+    else
+      for (int64_t i = 0; i < n; i++) copyElement(copy, offset[i], pooled + (w + i) * y->sw, plane);
+  }
+}
+
 /* Copies row (d, h) of `channels` channels. */
 static ALWAYS_INLINE void copyRow(const IndexedPlanes *p, IndexedCopy copy, int64_t step, int64_t channels,
                                   const int64_t *indices, real *pooled, real *plane, int64_t d, int64_t h)
@@ -94,6 +132,8 @@ static ALWAYS_INLINE void copyPlanes(const IndexedPlanes *p, IndexedCopy copy)
     for (int64_t d = 0; d < y->d; d++)
       for (int64_t h = 0; h < y->h; h++) {
         if (p->step == 1 && channels == 1) copyRow(p, copy, 1, 1, indices, pooled, plane, d, h);
+        else if (p->pooling->index == INDEX_KERNEL_PACKED && channels == 1)
+          copyPackedRow(p, copy, indices, pooled, plane, d, h);
         else copyRow(p, copy, p->step, channels, indices, pooled, plane, d, h);
       }
     if (p->streams) streamLanes(to, plane, x->d * x->h * x->w);

@@ -222,30 +222,60 @@ static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingI
     }
 }
 
-bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices)
-{
-  const PoolingImages index = poolingImages(pooling, indices);
-  const int found = findErrors(pooling, &index, indices->data);
-  /* A kernel index that is outside its window has no input element, hence is invalid. */
-  if (found & (pooling->index == INDEX_INPUT ? INDEX_INVALID : INDEX_INVALID | INDEX_OUTSIDE))
-    failAtIndex(state, pooling, &index, indices->data, true);
-  return !(found & INDEX_OUTSIDE);
-}
-
-/* True if all elements of a dense tensor are positions in the input; reads them in the order of memory. */
-static bool positionsAreValid(const Pooling *pooling, const THIndexTensor *indices)
+/* True if all elements of a dense tensor are positions in the input or, if it is `allowed`, -1; reads them in the order
+   of memory. */
+static bool positionsAreValid(const Pooling *pooling, const THIndexTensor *indices, bool allowed)
 {
   const int64_t *index = indices->data, count = THNNTensor_numel(indices);
-  const uint64_t last = (uint64_t)indexLimit(pooling) - 1;
+  const uint64_t last = (uint64_t)indexLimit(pooling) - 1, below = allowed;
   int found = 0;
   THNN_PARALLEL_FOR(task, ceilDivide(count, TASK_ELEMENTS), count) {
     const int64_t end = MIN(count, (task + 1) * TASK_ELEMENTS);
     uint64_t invalid = 0; /* sign bit */
     for (int64_t i = task * TASK_ELEMENTS; i < end; i++)
-      invalid |= (uint64_t)index[i] | (last - (uint64_t)index[i]);
+      invalid |= ((uint64_t)index[i] + below) | (last - (uint64_t)index[i]);
     if (invalid >> 63) __atomic_store_n(&found, 1, __ATOMIC_RELAXED);
   }
   return !found;
+}
+
+/* True if all elements of a dense tensor are packed kernel elements. */
+static bool packedAreValid(const Pooling *pooling, const THIndexTensor *indices)
+{
+  const int64_t *index = indices->data, count = THNNTensor_numel(indices);
+  const int64_t d = pooling->axis[0].kernel - 1, h = pooling->axis[1].kernel - 1, w = pooling->axis[2].kernel - 1;
+  int found = 0;
+  THNN_PARALLEL_FOR(task, ceilDivide(count, TASK_ELEMENTS), count) {
+    const int64_t end = MIN(count, (task + 1) * TASK_ELEMENTS);
+    int64_t invalid = 0; /* sign bit */
+    for (int64_t i = task * TASK_ELEMENTS; i < end; i++)
+      invalid |= index[i] | (d - (index[i] & 255)) | (h - (index[i] >> 8 & 255)) | (w - (index[i] >> 16));
+    if (invalid < 0) __atomic_store_n(&found, 1, __ATOMIC_RELAXED);
+  }
+  return !found;
+}
+
+/* Indices in planes are compared with their windows only where the gradient is gathered, or a kernel element may lie in
+   the padding. */
+bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices)
+{
+  const PoolingImages index = poolingImages(pooling, indices);
+  const bool gathers = imagesAreChannelsLast(&index) || poolingHalves(pooling, 2) || poolingHalves(pooling, 3);
+  if (!gathers && pooling->index == INDEX_INPUT && THNNTensor_isDense(indices)) {
+    if (!positionsAreValid(pooling, indices, true)) failAtIndex(state, pooling, &index, indices->data, true);
+    return false;
+  }
+  const bool allInside =
+      windowIsInside(&pooling->axis[0]) && windowIsInside(&pooling->axis[1]) && windowIsInside(&pooling->axis[2]);
+  if (pooling->index == INDEX_KERNEL_PACKED && allInside && THNNTensor_isDense(indices)) {
+    if (!packedAreValid(pooling, indices)) failAtIndex(state, pooling, &index, indices->data, true);
+    return true;
+  }
+  const int found = findErrors(pooling, &index, indices->data);
+  /* A kernel index that is outside its window has no input element, hence is invalid. */
+  if (found & (pooling->index == INDEX_INPUT ? INDEX_INVALID : INDEX_INVALID | INDEX_OUTSIDE))
+    failAtIndex(state, pooling, &index, indices->data, true);
+  return !(found & INDEX_OUTSIDE);
 }
 
 static bool indicesAreValid(const Pooling *pooling, const PoolingImages *index, const int64_t *indices)
@@ -270,7 +300,7 @@ void THNN_(poolingRequireIndices)(THNNState *state, const Pooling *pooling, cons
   const PoolingImages index = poolingImages(pooling, indices);
   if (THNNTensor_numel(indices) == 0) return;
   if (pooling->index == INDEX_INPUT && THNNTensor_isDense(indices)
-          ? !positionsAreValid(pooling, indices)
+          ? !positionsAreValid(pooling, indices, false)
           : !indicesAreValid(pooling, &index, indices->data))
     failAtIndex(state, pooling, &index, indices->data, false);
 }

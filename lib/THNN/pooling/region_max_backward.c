@@ -107,7 +107,7 @@ static bool gatherChannelsLast(const RegionMaxGradient *f)
             f->indices + n * index->sn + d.start * index->sd + h.start * index->sh + w.start * index->sw;
         run.to = f->gradInput + n * x->sn + depth * x->sd + i * x->sh + j * x->sw;
         run.indexBase = slice % x->d * x->h * x->w + i * x->w + j;
-        THNN_(poolingGather)(x->c, &run, &s, GATHER_INPUT_INT64);
+        THNN_(poolingGather)(x->c, &run, &s, GATHER_INPUT);
       }
     }
   }
