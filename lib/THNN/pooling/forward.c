@@ -1,6 +1,7 @@
 /* Maximum and average: the choice of the loops, and the plain loops for any geometry. */
 
 #include "pooling/forward.h"
+#include "pooling/max_tiles.h"
 
 /* Plain loops, for geometries that exceed the scratch memory or whose indices exceed a lane. */
 static void forwardPlain(const PoolingForward *f)
@@ -42,14 +43,27 @@ static void forwardPlain(const PoolingForward *f)
   }
 }
 
+/* Rows that fill vectors and are read in place take less time than transpositions. */
+static bool maxTiles(const PoolingForward *f)
+{
+  const MaxTiles tiles = {.pooling = f->pooling,
+                          .x = f->x,
+                          .y = f->y,
+                          .index = f->index,
+                          .input = f->input,
+                          .output = f->output,
+                          .indices = f->indices};
+  return f->indices && !(readsInPlace(f) && f->y.w >= VL) && THNN_(poolingMaxTiles)(&tiles);
+}
+
 static void forward(PoolingForward *f)
 {
   indexAxes(f->pooling, f->indexAxis);
   const bool channelsLast = imagesAreChannelsLast(&f->x) && imagesAreChannelsLast(&f->y) &&
                             (!f->indices || imagesAreChannelsLast(&f->index));
-  const bool done = indexFitsLanes(f->pooling) &&
-                    (channelsLast ? THNN_(poolingForwardChannelsLast)(f)
-                                  : THNN_(poolingForwardHalving)(f) || THNN_(poolingForwardRows)(f));
+  const bool done = indexFitsLanes(f->pooling) && (channelsLast ? THNN_(poolingForwardChannelsLast)(f)
+                                                                : THNN_(poolingForwardHalving)(f) || maxTiles(f) ||
+                                                                      THNN_(poolingForwardRows)(f));
   if (!done) forwardPlain(f);
 }
 

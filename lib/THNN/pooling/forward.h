@@ -16,6 +16,15 @@ typedef struct PoolingForward {
   const real *scale, *bias; /* of each channel, for a scaled sum instead of the average; otherwise NULL */
 } PoolingForward;
 
+/* True if poolingForwardRows reads the input where it lies: if no window leaves it, and kernel elements read adjacent
+   columns or pairs. */
+static inline bool readsInPlace(const PoolingForward *f)
+{
+  const WindowAxis *axis = f->pooling->axis;
+  return f->x.sw == 1 && axis[2].stride <= 2 && windowIsInside(&axis[0]) && windowIsInside(&axis[1]) &&
+         windowIsInside(&axis[2]);
+}
+
 #define LOWEST (-(sizeof(real) == 4 ? (real)FLT_MAX : (real)DBL_MAX))
 
 /* Rows of lanes. Kernel element e of lane i is from[offset[e] + i], or from[offset[e] + 2*i] in pairs (stride 2,

@@ -118,7 +118,7 @@ bool THNN_(poolingForwardRows)(const PoolingForward *f)
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
   const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
   const RowLayout layout = rowLayoutOfInput(w);
-  const bool inPlace = x->sw == 1 && w->stride <= 2 && windowIsInside(d) && windowIsInside(h) && windowIsInside(w);
+  const bool inPlace = readsInPlace(f);
   const bool pairs = inPlace && w->stride == 2;
   const double pitch = (double)layout.stride * (double)layout.pitch, slices = (double)d->kernel;
   const int64_t span = (h->kernel - 1) * h->dilation + 1;

@@ -1,7 +1,8 @@
-/* The maximum of each region. Planes are processed by lines (region_lines.h); in channels-last images the lanes are
-   channels. */
+/* The maximum of each region. Small planes of adaptive regions are processed in tiles (max_tiles.c), other planes by
+   lines (region_lines.h); in channels-last images the lanes are channels. */
 
 #include "pooling/forward.h"
+#include "pooling/max_tiles.h"
 #include "pooling/region_lines.h"
 
 typedef struct RegionMax {
@@ -209,75 +210,17 @@ static bool maxPlanes(const RegionMax *f)
   return true;
 }
 
-/* --- small planes of adaptive regions --- */
-
-typedef struct TileBuffers {
-  real *x, *y; /* pixels of VL channels */
-  vlane *position, *planes;
-  Region *columns;
-} TileBuffers;
-
-static size_t tileBuffers(void *memory, const RegionMax *f, TileBuffers *b)
+static bool maxTiles(const RegionMax *f)
 {
-  ScratchArena arena = {memory, 0};
-  const double outputs = (double)(f->y.d * f->y.h * f->y.w * VL);
-  b->x = arenaTake(&arena, (double)(f->x.d * f->x.h * f->x.w * VL), sizeof(real));
-  b->y = arenaTake(&arena, outputs, sizeof(real));
-  b->position = arenaTake(&arena, outputs, sizeof(vlane));
-  b->planes = arenaTake(&arena, outputs, sizeof(vlane));
-  b->columns = arenaTake(&arena, (double)f->y.w, sizeof(Region));
-  return (size_t)arena.bytes;
-}
-
-/* One row of y, `first` being the pixel that it begins at. */
-static void maxTileRow(const RegionMax *f, const TileBuffers *b, Region d, Region h, int64_t first)
-{
-  for (int64_t j = 0; j < f->y.w; j++) {
-    const Region w = b->columns[j];
-    int64_t here = (d.start * f->x.h + h.start) * f->x.w + w.start;
-    vreal best = v_load(b->x + here * VL);
-    vint at = vi_set1((vlane)here);
-    for (int64_t k = d.start; k < d.end; k++)
-      for (int64_t r = h.start; r < h.end; r++)
-        for (int64_t c = w.start; c < w.end; c++) {
-          here = (k * f->x.h + r) * f->x.w + c;
-          const vreal value = v_load(b->x + here * VL);
-          const vmask larger = m_or(v_gt(value, best), v_ne(value, value));
-          best = v_sel(larger, value, best);
-          at = vi_sel(larger, vi_set1((vlane)here), at);
-        }
-    v_store(b->y + (first + j) * VL, best);
-    vi_store(b->position + (first + j) * VL, at);
-  }
-}
-
-static bool maxSmallPlanes(const RegionMax *f)
-{
-  const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
-  if (!planesAreSmall(x) || !planesAreSmall(y) || !planesAreSmall(index) || !f->regions->isAdaptive) return false;
-  TileBuffers sizes;
-  const size_t bytes = tileBuffers(NULL, f, &sizes);
-  const int64_t from = x->d * x->h * x->w, to = y->d * y->h * y->w, groups = ceilDivide(x->c, VL);
-  const int64_t perTask = rowsPerTask(VL * MAX(from, to)), tiles = x->n * groups;
-  const WindowAxis *axis = f->regions->pooling.axis;
-  THNN_PARALLEL_FOR(task, ceilDivide(tiles, perTask), tiles * VL * MAX(from, to)) {
-    TileBuffers b;
-    tileBuffers(thnn_scratch(bytes), f, &b);
-    for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&axis[2], j);
-    memset(b.x, 0, sizeof(real) * (size_t)(from * VL)); /* lanes without a channel */
-    const int64_t end = MIN(tiles, (task + 1) * perTask);
-    for (int64_t tile = task * perTask; tile < end; tile++) {
-      const int64_t n = tile / groups, c = tile % groups * VL, channels = MIN(VL, x->c - c);
-      THNN_(transpose)(b.x, VL, f->input + n * x->sn + c * x->sc, x->sc, channels, from);
-      for (int64_t row = 0; row < y->d * y->h; row++)
-        maxTileRow(f, &b, regionAdaptive(&axis[0], row / y->h), regionAdaptive(&axis[1], row % y->h), row * y->w);
-      THNN_(transpose)(f->output + n * y->sn + c * y->sc, y->sc, b.y, VL, to, channels);
-      THNN_(transpose)((real *)b.planes, to, (const real *)b.position, VL, to, channels);
-      for (int64_t k = 0; k < channels; k++)
-        widenIndices(f->indices + n * index->sn + (c + k) * index->sc, b.planes + k * to, to);
-    }
-  }
-  return true;
+  const MaxTiles tiles = {.pooling = &f->regions->pooling,
+                          .areRegions = true,
+                          .x = f->x,
+                          .y = f->y,
+                          .index = f->index,
+                          .input = f->input,
+                          .output = f->output,
+                          .indices = f->indices};
+  return f->regions->isAdaptive && THNN_(poolingMaxTiles)(&tiles);
 }
 
 /* --- channels-last images --- */
@@ -452,7 +395,7 @@ void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *inpu
                        .indices = indices->data};
   const bool channelsLast =
       imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y) && imagesAreChannelsLast(&f.index);
-  const bool done = indexFitsLanes(pooling) && (!channelsLast      ? maxSmallPlanes(&f) || maxPlanes(&f)
+  const bool done = indexFitsLanes(pooling) && (!channelsLast      ? maxTiles(&f) || maxPlanes(&f)
                                                 : regions->samples ? fractionalChannelsLast(&f)
                                                                    : maxChannelsLast(&f));
   if (!done) maxPlain(&f);

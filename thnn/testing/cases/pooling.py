@@ -265,6 +265,19 @@ SPATIAL_DILATED_MAX_POOLING = Case(
         ),
         _dilated(_sample("dilation and padding 2", distinct(1, 2, 9, 10), (4, 5), (2, 1), (2, 2)), 3, 2),
         _dilated(
+            _sample(
+                "dilation and stride with a common factor",
+                whole(2, 19, 13, 12),
+                (3, 2),
+                (2, 4),
+                (1, 1),
+                small=False,
+            ),
+            2,
+            2,
+        ),
+        _dilated(_sample("windows in the padding", distinct(2, 17, 2, 5), (2, 2), (1, 1), (1, 1)), 1, 3),
+        _dilated(
             _sample("dilation, many rows", normal(2, 17, 29, 45), (3, 3), (2, 2), (1, 1), small=False), 2, 2
         ),
     ),

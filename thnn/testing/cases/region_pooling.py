@@ -166,6 +166,7 @@ SPATIAL_ADAPTIVE_MAX_POOLING = Case(
     samples=(
         *_spatial_samples("o"),
         _adaptive("o", "equal values", whole(2, 3, 9, 11), (3, 4), small=False),
+        _adaptive("o", "equal values, 17 channels", whole(2, 17, 9, 11), (4, 3), small=False),
         _adaptive("o", "only -inf", given([[[-math.inf] * 4] * 3]), (2, 3), small=False),
         _adaptive("o", "only NaN", given([[[math.nan] * 4] * 3]), (2, 3), small=False),
     ),
