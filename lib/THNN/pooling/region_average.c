@@ -389,16 +389,6 @@ static void addGradientColumns(const RegionSums *f, const TileBuffers *b)
       v_store(b->sums + (r * f->y.w + j) * VL, addColumns(b->x + r * f->x.w * VL, b->columns[j]));
 }
 
-/* Prefetches a part of the `bytes` bytes from `tile` on: the planes of the next tile, whose lines are far apart in the
-   order in which transpositions reach them. */
-static inline void prefetchTile(const real *tile, int64_t bytes, int64_t part, int64_t parts, bool write)
-{
-  const char *end = (const char *)tile + bytes * (part + 1) / parts;
-  for (const char *p = (const char *)tile + bytes * part / parts; p < end; p += 64)
-    if (write) __builtin_prefetch(p, 1);
-    else __builtin_prefetch(p);
-}
-
 static bool sumSmallPlanes(const RegionSums *f)
 {
   const PoolingImages *x = &f->x, *y = &f->y;
@@ -408,25 +398,20 @@ static bool sumSmallPlanes(const RegionSums *f)
   if (bytes > THNN_SCRATCH_LIMIT) return false;
   const int64_t from = x->d * x->h * x->w, to = y->d * y->h * y->w, groups = ceilDivide(x->c, VL);
   const int64_t perTask = rowsPerTask(VL * MAX(from, to)), tiles = x->n * groups;
-  const int64_t xBytes = x->sc == from ? from * VBYTES : 0, yBytes = y->sc == to ? to * VBYTES : 0;
   THNN_PARALLEL_FOR(task, ceilDivide(tiles, perTask), tiles * VL * MAX(from, to)) {
     TileBuffers b;
     tileBuffers(thnn_scratch(bytes), f, &b);
     if (f->isGradient) findPixelWeights(f, b.weight);
     for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&f->axis[2], j);
-    memset(b.x, 0, sizeof(real) * (size_t)(from * VL)); /* lanes without a channel */
+    if (x->c % VL) memset(b.x, 0, sizeof(real) * (size_t)(from * VL)); /* lanes without a channel */
     const int64_t end = MIN(tiles, (task + 1) * perTask);
     for (int64_t tile = task * perTask; tile < end; tile++) {
       const int64_t n = tile / groups, c = tile % groups * VL, channels = MIN(VL, x->c - c);
       THNN_(transpose)(b.x, VL, f->from + n * x->sn + c * x->sc, x->sc, channels, from);
-      const real *nextFrom = f->from + n * x->sn + (c + VL) * x->sc,
-                 *nextTo = f->to + n * y->sn + (c + VL) * y->sc;
       if (f->isGradient) addGradientColumns(f, &b);
       for (int64_t row = 0; row < y->d * y->h; row++) {
         const Region d = regionAdaptive(&f->axis[0], row / y->h), h = regionAdaptive(&f->axis[1], row % y->h);
         real *line = b.y + row * y->w * VL;
-        prefetchTile(nextFrom, xBytes, row, y->d * y->h, false);
-        prefetchTile(nextTo, yBytes, row, y->d * y->h, true);
         if (f->isGradient) addRows(b.sums, y->w, x->h, d, h, line);
         else meansOfTileRow(f, &b, d, h, line);
       }
