@@ -4,29 +4,23 @@
 /* Every instruction set shuffles fast within segments of 128 bits. */
 #define SEGMENT ((int)(16 / sizeof(real)))
 
-/* Lane lists for __builtin_shufflevector(a, b, ...). ZIP interleaves the lower halves (h = 0) or the upper halves
-   (h = SEGMENT / 2) of each segment of a and of the same segment of b. UNZIP takes the even segments of a and b (h = 0)
-   or the odd ones (h = SEGMENT). */
+/* A lane list for __builtin_shufflevector(a, b, ...). ZIP interleaves the lower halves (h = 0) or the upper halves
+   (h = SEGMENT / 2) of each segment of a and of the same segment of b. */
 #ifdef THNN_REAL_IS_FLOAT
 #define ZIP_SEGMENT(i) i, VL + i, i + 1, VL + i + 1
-#define WHOLE_SEGMENT(i) i, i + 1, i + 2, i + 3
 #else
 #define ZIP_SEGMENT(i) i, VL + i
-#define WHOLE_SEGMENT(i) i, i + 1
 #endif
 #if VBYTES == 64
 #define ZIP(h) ZIP_SEGMENT(h), ZIP_SEGMENT(h + SEGMENT), ZIP_SEGMENT(h + 2 * SEGMENT), ZIP_SEGMENT(h + 3 * SEGMENT)
-#define UNZIP(h) \
-  WHOLE_SEGMENT(h), WHOLE_SEGMENT(h + 2 * SEGMENT), WHOLE_SEGMENT(h + 4 * SEGMENT), WHOLE_SEGMENT(h + 6 * SEGMENT)
 #elif VBYTES == 32
 #define ZIP(h) ZIP_SEGMENT(h), ZIP_SEGMENT(h + SEGMENT)
-#define UNZIP(h) WHOLE_SEGMENT(h), WHOLE_SEGMENT(h + 2 * SEGMENT)
 #else
 #define ZIP(h) ZIP_SEGMENT(h)
-#define UNZIP(h) WHOLE_SEGMENT(h)
 #endif
 
-/* Loads one segment of each of the rows i, i + SEGMENT, i + 2 * SEGMENT ... Row numbers are clamped to rows - 1. */
+/* Loads one segment of each of the rows i, i + SEGMENT, i + 2 * SEGMENT ... An insertion from memory takes no shuffle, so
+   that this takes half of the shuffles of vectors that are loaded whole. Row numbers are clamped to rows - 1. */
 static ALWAYS_INLINE vreal loadSegments(const real *src, int64_t stride, int i, int rows)
 {
 #define SEGMENT_AT(p) (const float *)(src + MIN(i + (p) * SEGMENT, rows - 1) * stride)
@@ -78,35 +72,10 @@ static ALWAYS_INLINE void transposeColumns(real *dst, int64_t dstStride, const r
   for (int i = 0; i < SEGMENT; i++) storeRow(dst + i * dstStride, x[i], rows);
 }
 
-/* Transposes VL columns of up to VL rows: first the squares within segments, then the matrix of segments. */
-static ALWAYS_INLINE void transposeBlock(real *dst, int64_t dstStride, const real *src, int64_t srcStride,
-                                         int rows)
-{
-  vreal x[VBYTES / sizeof(real)], y[VBYTES / sizeof(real)];
-#pragma GCC unroll 16
-  for (int i = 0; i < VL; i++) x[i] = v_load(src + MIN(i, rows - 1) * srcStride);
-#pragma GCC unroll 4
-  for (int i = 0; i < VL; i += SEGMENT) transposeSegments(x + i);
-#pragma GCC unroll 2
-  for (int n = SEGMENT; n < VL; n *= 2) {
-#pragma GCC unroll 8
-    for (int i = 0; i < VL / 2; i++) {
-      const vreal *even = x + i / SEGMENT * 2 * SEGMENT + i % SEGMENT, *odd = even + SEGMENT;
-      y[i] = __builtin_shufflevector(*even, *odd, UNZIP(0));
-      y[i + VL / 2] = __builtin_shufflevector(*even, *odd, UNZIP(SEGMENT));
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < VL; i++) x[i] = y[i];
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < VL; i++) storeRow(dst + i * dstStride, x[i], rows);
-}
-
 static ALWAYS_INLINE void transposeRows(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int rows,
                                         int64_t columns)
 {
   int64_t j = 0;
-  for (; j + VL <= columns; j += VL) transposeBlock(dst + j * dstStride, dstStride, src + j, srcStride, rows);
   for (; j < columns && columns >= SEGMENT; j += SEGMENT) { /* the last segments overlap */
     const int64_t from = MIN(j, columns - SEGMENT);
     transposeColumns(dst + from * dstStride, dstStride, src + from, srcStride, rows);
@@ -115,29 +84,15 @@ static ALWAYS_INLINE void transposeRows(real *dst, int64_t dstStride, const real
     for (int i = 0; i < rows; i++) dst[j * dstStride + i] = src[i * srcStride + j];
 }
 
-/* Fewer than VL columns. The last VL rows overlap with the rows before, which avoids masked stores. */
-static __attribute__((noinline)) void transposeNarrow(real *dst, int64_t dstStride, const real *src,
-                                                      int64_t srcStride, int64_t rows, int64_t columns)
-{
-  for (int64_t i = 0; i < rows; i += VL) {
-    const int64_t row = MIN(i, rows - VL);
-    for (int64_t j = 0; j < columns; j += SEGMENT) {
-      const int64_t column = MIN(j, columns - SEGMENT);
-      transposeColumns(dst + column * dstStride + row, dstStride, src + row * srcStride + column, srcStride, VL);
-    }
-  }
-}
-
 void THNN_(transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
                       int64_t columns)
 {
-  if (rows >= VL && columns >= SEGMENT && columns < VL) {
-    transposeNarrow(dst, dstStride, src, srcStride, rows, columns);
-    return;
+  for (int64_t i = 0; i < rows; i += VL) {
+    const int64_t row =
+        MIN(i, rows - VL); /* the last VL rows overlap with the rows before, which avoids masked stores */
+    if (rows >= VL) transposeRows(dst + row, dstStride, src + row * srcStride, srcStride, VL, columns);
+    else transposeRows(dst, dstStride, src, srcStride, (int)rows, columns);
   }
-  for (; rows >= VL; rows -= VL, dst += VL, src += VL * srcStride)
-    transposeRows(dst, dstStride, src, srcStride, VL, columns);
-  if (rows > 0) transposeRows(dst, dstStride, src, srcStride, (int)rows, columns);
 }
 
 void THNN_(copyMatrix)(real *to, int64_t toRow, int64_t toColumn, const real *from, int64_t fromRow,

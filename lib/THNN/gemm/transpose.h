@@ -3,7 +3,7 @@
 
 #include "runtime/kernel.h"
 
-/* dst[j * dstStride + i] = src[i * srcStride + j] for i < rows and j < columns, in blocks of VL x VL. */
+/* dst[j * dstStride + i] = src[i * srcStride + j] for i < rows and j < columns. */
 void THNN_(transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
                       int64_t columns);
 
