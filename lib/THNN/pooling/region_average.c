@@ -240,12 +240,20 @@ static void divideSums(const SumBuffers *b)
   }
 }
 
-/* Stores copies of a row one after the other with non-temporal stores. `tile` has memory for BLOCK_LINES of them. */
+/* Stores copies of a row one after the other with non-temporal stores. `tile` has memory for n + VL elements and one more
+   row: the row over and over, from which a vector is read at any place of the row. */
 static void streamCopies(const real *row, int64_t n, int64_t copies, real *tile, real *to)
 {
-  const int64_t most = MIN(copies, BLOCK_LINES);
-  for (int64_t i = 0; i < most; i++) copyLanes(tile + i * n, row, n);
-  for (; copies > 0; copies -= most, to += most * n) streamLanes(to, tile, MIN(copies, most) * n);
+  const int64_t all = copies * n, head = MIN((int64_t)(-(uintptr_t)to % VBYTES / sizeof(real)), all);
+  for (int64_t i = 0; i < n + VL; i += n) copyLanes(tile + i, row, n);
+  v_store_n(to, v_load_n(tile, (int)head), (int)head);
+  int64_t i = head, place = head % n;
+  for (const int64_t step = VL % n; i <= all - VL; i += VL) {
+    v_stream(to + i, v_load(tile + place));
+    place += step;
+    if (place >= n) place -= n;
+  }
+  v_store_n(to + i, v_load_n(tile + place, (int)(all - i)), (int)(all - i));
 }
 
 static void storeRows(const SumBuffers *b)
