@@ -88,6 +88,7 @@ void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input
   checkGradOutput(state, input, gradOutput, gradWeight->size[1]);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_IN_PLACE_UPDATE(gradWeight, (THTensor *)NULL, input, gradOutput);
+  const bool overwrites = THNNTensor_isContiguous(gradWeight) && THNN_overwrites(state, gradWeight);
   THNN_RETURN_IF_META(state);
   THNN_(checkIndices)(state, "input", input, 0, gradWeight->size[0]);
   THNN_RETURN_IF_FAILED(state);
@@ -101,6 +102,7 @@ void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input
                                        .byFrequency = scaleGradByFreq,
                                        .read = readEntries,
                                        .context = &entries},
+                          .overwrites = overwrites,
                           .columns = gradWeight->size[1],
                           .source = TH_DATA(gradOutput),
                           .target = TH_DATA(gradWeight),

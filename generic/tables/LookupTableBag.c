@@ -4,6 +4,9 @@
 
 enum { SUM, MEAN, MAX_OF_ROWS, MODES };
 
+#define NUMBERS_PER_TASK 64 /* row numbers, more if a bag is longer */
+#define ROWS_PER_SUM 128    /* rows of the table that are added at a time */
+
 /* Bags of row numbers: a bag is the row numbers between two offsets, or a row of the matrix `input`. */
 typedef struct Bags {
   const THIndex_t *input, *offsets;
@@ -18,15 +21,14 @@ static int64_t bagBegin(const Bags *b, int64_t bag)
   return b->offsets ? b->offsets[bag * b->offsetStride] : bag * b->offsetStride;
 }
 
-/* The bag of entry i, the last one that begins at or before it. */
-static int64_t bagOf(const Bags *b, int64_t i)
+/* The first bag that begins at row number i or behind it. */
+static int64_t firstBagFrom(const Bags *b, int64_t i)
 {
-  if (b->offsets == NULL) return i / b->offsetStride;
   int64_t low = 0, high = b->bags;
-  while (high - low > 1) {
+  while (low < high) {
     const int64_t middle = low + (high - low) / 2;
-    if (bagBegin(b, middle) <= i) low = middle;
-    else high = middle;
+    if (bagBegin(b, middle) >= i) high = middle;
+    else low = middle + 1;
   }
   return low;
 }
@@ -87,8 +89,7 @@ static int64_t countRows(const Bags *b, int64_t bag)
 typedef struct Entries {
   const Bags *bags;
   const THIndex_t *bagSize; /* by which rows are divided, or NULL */
-  int64_t bagSizeStride;
-  int64_t sourceStride; /* of bags in the backward, of rows in the forward */
+  int64_t bagSizeStride, gradOutputStride;
   double scale;
 } Entries;
 
@@ -97,32 +98,21 @@ static double factorOf(const Entries *e, int64_t bag)
   return e->bagSize ? e->scale / (double)e->bagSize[bag * e->bagSizeStride] : e->scale;
 }
 
-static ALWAYS_INLINE void readEntries(const Entries *e, int64_t first, int64_t count, SegmentEntry *entry,
-                                      bool byBag)
+/* Rows of gradOutput, summed by row of the table. */
+static void readEntries(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
 {
+  const Entries *const e = context;
   const Bags *const b = e->bags;
-  int64_t bag = bagOf(b, first), end = bagBegin(b, bag + 1);
+  int64_t bag = firstBagFrom(b, first + 1) - 1, end = bagBegin(b, bag + 1);
   double factor = factorOf(e, bag);
   for (int64_t i = 0; i < count; i++) {
     while (end <= first + i && bag + 1 < b->bags) {
       end = bagBegin(b, ++bag + 1);
       factor = factorOf(e, bag);
     }
-    const int64_t row = rowAt(b, first + i), key = byBag ? bag : row;
-    entry[i] = (SegmentEntry){row == b->padding ? ~key : key, (byBag ? row : bag) * e->sourceStride, factor};
+    const int64_t row = rowAt(b, first + i);
+    entry[i] = (SegmentEntry){row == b->padding ? ~row : row, bag * e->gradOutputStride, factor};
   }
-}
-
-/* Rows of the table, summed by bag. */
-static void readByBag(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
-{
-  readEntries(context, first, count, entry, true);
-}
-
-/* Rows of gradOutput, summed by row of the table. */
-static void readByRow(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
-{
-  readEntries(context, first, count, entry, false);
 }
 
 /* Strides along a row of weight, output and maxIndices. */
@@ -166,6 +156,23 @@ static void maxOfBag(const Bags *b, int64_t bag, const THTensor *weight, real *y
   for (int64_t c = 0; first && c < columns; c++) index[c * stride.index] = -1;
 }
 
+/* Adds the rows of a bag, times `factor`, to the row of the target. */
+static void sumOfBag(const Bags *b, int64_t bag, int64_t rowStride, double factor, const SegmentSum *sum)
+{
+  SegmentEntry entries[ROWS_PER_SUM];
+  uint16_t order[ROWS_PER_SUM];
+  for (int64_t i = bagBegin(b, bag), end = bagBegin(b, bag + 1); i < end;) {
+    int64_t count = 0;
+    for (; i < end && count < ROWS_PER_SUM; i++) {
+      const int64_t row = rowAt(b, i);
+      entries[count] = (SegmentEntry){bag, row * rowStride, factor};
+      order[count] = (uint16_t)count;
+      count += row != b->padding;
+    }
+    if (count > 0) THNN_(addSegment)(sum, entries, order, count);
+  }
+}
+
 void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, THIndexTensor *offsets,
                                         THTensor *output, THTensor *weight, THIndexTensor *bagSize,
                                         THIndexTensor *maxIndices, int mode, bool scaleGradByFreq,
@@ -193,33 +200,26 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
   checkData(state, &b, input, weight->size[0]);
   THNN_RETURN_IF_FAILED(state);
   THIndex_t *const sizes = bagSize->data, *const indices = maxIndices->data;
-  const int64_t work = (mode == MAX_OF_ROWS ? b.indices.count : b.bags / 16) * columns;
-  THNN_PARALLEL_FOR(bag, b.bags, b.indices.count + work) {
-    sizes[bag * bagSize->stride[0]] = countRows(&b, bag);
-    real *const y = TH_DATA(output) + bag * output->stride[0];
-    for (int64_t c = 0; c < columns; c++) y[c * output->stride[1]] = 0;
-    if (mode == MAX_OF_ROWS)
-      maxOfBag(&b, bag, weight, y, indices + bag * maxIndices->stride[0],
-               (RowStrides){weight->stride[1], output->stride[1], maxIndices->stride[1]});
-  }
-  if (mode == MAX_OF_ROWS) return;
-  const Entries entries = {.bags = &b,
-                           .bagSize = mode == MEAN ? sizes : NULL,
-                           .bagSizeStride = bagSize->stride[0],
-                           .sourceStride = weight->stride[0],
-                           .scale = 1};
-  const SegmentSum sum = {.segments = {.entries = b.indices.count,
-                                       .keys = b.bags,
-                                       .sorted = true,
-                                       .read = readByBag,
-                                       .context = &entries},
-                          .columns = columns,
+  const SegmentSum sum = {.columns = columns,
                           .source = TH_DATA(weight),
                           .target = TH_DATA(output),
                           .sourceStride = weight->stride[1],
                           .rowStride = output->stride[0],
                           .columnStride = output->stride[1]};
-  THNN_(segmentSum)(&sum);
+  const int64_t tasks = MAX(ceilDivide(b.indices.count, NUMBERS_PER_TASK), 1);
+  THNN_PARALLEL_FOR(task, tasks, (b.indices.count + b.bags) * columns) {
+    const int64_t end = task + 1 < tasks ? firstBagFrom(&b, (task + 1) * NUMBERS_PER_TASK) : b.bags;
+    for (int64_t bag = firstBagFrom(&b, task * NUMBERS_PER_TASK); bag < end; bag++) {
+      const int64_t size = countRows(&b, bag);
+      sizes[bag * bagSize->stride[0]] = size;
+      real *const y = TH_DATA(output) + bag * output->stride[0];
+      for (int64_t c = 0; c < columns; c++) y[c * output->stride[1]] = 0;
+      if (mode == MAX_OF_ROWS)
+        maxOfBag(&b, bag, weight, y, indices + bag * maxIndices->stride[0],
+                 (RowStrides){weight->stride[1], output->stride[1], maxIndices->stride[1]});
+      else sumOfBag(&b, bag, weight->stride[0], mode == MEAN ? 1 / (double)size : 1, &sum);
+    }
+  }
 }
 
 /* Columns are independent, so each task adds the bags of some columns, in order. */
@@ -263,6 +263,8 @@ void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *in
   THNN_CHECK_NO_OVERLAP(gradWeight, offsets);
   THNN_CHECK_NO_OVERLAP(gradWeight, bagSize);
   THNN_CHECK_NO_OVERLAP(gradWeight, maxIndices);
+  const bool overwrites =
+      mode != MAX_OF_ROWS && THNNTensor_isContiguous(gradWeight) && THNN_overwrites(state, gradWeight);
   THNN_RETURN_IF_META(state);
   checkData(state, &b, input, gradWeight->size[0]);
   THNN_RETURN_IF_FAILED(state);
@@ -280,13 +282,14 @@ void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *in
   const Entries entries = {.bags = &b,
                            .bagSize = mode == MEAN ? sizes : NULL,
                            .bagSizeStride = bagSize->stride[0],
-                           .sourceStride = gradOutput->stride[0],
+                           .gradOutputStride = gradOutput->stride[0],
                            .scale = scale};
   const SegmentSum sum = {.segments = {.entries = b.indices.count,
                                        .keys = gradWeight->size[0],
                                        .byFrequency = scaleGradByFreq,
-                                       .read = readByRow,
+                                       .read = readEntries,
                                        .context = &entries},
+                          .overwrites = overwrites,
                           .columns = gradWeight->size[1],
                           .source = TH_DATA(gradOutput),
                           .target = TH_DATA(gradWeight),

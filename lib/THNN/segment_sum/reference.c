@@ -29,13 +29,19 @@ void THNN_(segmentForEach)(const Segments *s, SegmentFunction *process, const vo
   free(counts);
 }
 
-static void addEntry(const void *context, const SegmentEntry *entry, const uint16_t *order, int64_t count)
+void THNN_(addSegment)(const void *context, const SegmentEntry *entries, const uint16_t *order, int64_t count)
 {
   const SegmentSum *s = context;
-  (void)order, (void)count;
-  real *target = s->target + entry->key * s->rowStride;
-  for (int64_t c = 0; c < s->columns; c++)
-    target[c * s->columnStride] += (real)(entry->factor * s->source[entry->source + c * s->sourceStride]);
+  for (int64_t i = 0; i < count; i++) {
+    const SegmentEntry *entry = entries + order[i];
+    real *target = s->target + entry->key * s->rowStride;
+    for (int64_t c = 0; c < s->columns; c++)
+      target[c * s->columnStride] += (real)(entry->factor * s->source[entry->source + c * s->sourceStride]);
+  }
 }
 
-void THNN_(segmentSum)(const SegmentSum *s) { THNN_(segmentForEach)(&s->segments, addEntry, s); }
+void THNN_(segmentSum)(const SegmentSum *s)
+{
+  for (int64_t i = 0; s->overwrites && i < s->segments.keys * s->columns; i++) s->target[i] = 0;
+  THNN_(segmentForEach)(&s->segments, THNN_(addSegment), s);
+}

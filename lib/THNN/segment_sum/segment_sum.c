@@ -76,6 +76,37 @@ static void processRange(const Chunk *chunk, int64_t count, int64_t first, int64
   }
 }
 
+/* A key and the first of the sorted items that do not precede it. */
+typedef struct KeyPlace {
+  int64_t key, item;
+} KeyPlace;
+
+/* The first key at or behind `place` in the sequence of all keys and items, in which a key precedes its items. */
+static KeyPlace keyPlace(const Chunk *chunk, int64_t count, int64_t place)
+{
+  int64_t low = 0, high = count;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (itemKey(chunk->items[middle]) + middle >= place) high = middle;
+    else low = middle + 1;
+  }
+  return (KeyPlace){MAX(place - low, low > 0 ? itemKey(chunk->items[low - 1]) + 1 : 0), low};
+}
+
+/* Prepares the keys [firstKey, firstKey + keys), and processes the segments of `count` items. A task has adjacent keys,
+   so that its segments find their prepared keys in the cache. */
+static void prepareAndProcess(const Segments *s, const Chunk *chunk, int64_t count, int64_t firstKey, int64_t keys,
+                              SegmentFunction *process, const void *context)
+{
+  const int64_t places = keys + count;
+  THNN_PARALLEL_FOR(task, ceilDivide(places, SEGMENT_BLOCK), places * s->work) {
+    const KeyPlace first = keyPlace(chunk, count, task * SEGMENT_BLOCK),
+                   end = keyPlace(chunk, count, MIN((task + 1) * SEGMENT_BLOCK, places));
+    s->prepare(context, firstKey + first.key, firstKey + end.key);
+    processRange(chunk, count, first.item, end.item, process, context);
+  }
+}
+
 /* Reads entries [first, first + n), keeps the entries with keys in [firstKey, endKey) as items, and processes their
    segments. */
 static void processChunk(const Segments *s, Chunk *chunk, int64_t first, int64_t n, int64_t firstKey,
@@ -94,6 +125,10 @@ static void processChunk(const Segments *s, Chunk *chunk, int64_t first, int64_t
   }
   sortItems(chunk, count, endKey - firstKey);
   for (int64_t i = 0; i < count; i++) chunk->order[i] = (uint16_t)chunk->items[i];
+  if (s->prepare && first == 0) {
+    prepareAndProcess(s, chunk, count, firstKey, endKey - firstKey, process, context);
+    return;
+  }
   THNN_PARALLEL_FOR(task, ceilDivide(count, SEGMENT_BLOCK), count * s->work)
     processRange(chunk, count, task * SEGMENT_BLOCK, MIN((task + 1) * SEGMENT_BLOCK, count), process, context);
 }
@@ -145,7 +180,7 @@ static void countKeys(const Segments *s, int64_t *counts, int64_t firstKey, int6
 
 void THNN_(segmentForEach)(const Segments *s, SegmentFunction *process, const void *context)
 {
-  if (s->entries == 0 || s->keys == 0) return;
+  if (s->keys == 0 || (s->entries == 0 && s->prepare == NULL)) return;
   if (s->sorted) {
     THNN_PARALLEL_FOR(task, ceilDivide(s->entries, SEGMENT_BLOCK), s->entries * s->work)
       processSorted(s, task * SEGMENT_BLOCK, MIN((task + 1) * SEGMENT_BLOCK, s->entries), process, context);
@@ -156,8 +191,9 @@ void THNN_(segmentForEach)(const Segments *s, SegmentFunction *process, const vo
   for (int64_t firstKey = 0; firstKey < s->keys; firstKey += range) {
     const int64_t endKey = MIN(firstKey + range, s->keys);
     if (s->byFrequency) countKeys(s, chunk.counts, firstKey, endKey);
-    for (int64_t first = 0; first < s->entries; first += SEGMENT_CHUNK)
-      processChunk(s, &chunk, first, MIN(SEGMENT_CHUNK, s->entries - first), firstKey, endKey, process, context);
+    int64_t first = 0;
+    do processChunk(s, &chunk, first, MIN(SEGMENT_CHUNK, s->entries - first), firstKey, endKey, process, context);
+    while ((first += SEGMENT_CHUNK) < s->entries);
   }
 }
 
@@ -221,7 +257,7 @@ static void addStrided(const SegmentSum *s, real *target, const SegmentEntry *en
   }
 }
 
-static void addSegment(const void *context, const SegmentEntry *entries, const uint16_t *order, int64_t count)
+void THNN_(addSegment)(const void *context, const SegmentEntry *entries, const uint16_t *order, int64_t count)
 {
   const SegmentSum *s = context;
   real *const target = s->target + entries[order[0]].key * s->rowStride;
@@ -229,10 +265,18 @@ static void addSegment(const void *context, const SegmentEntry *entries, const u
   (contiguous ? addContiguous : addStrided)(s, target, entries, order, count);
 }
 
+/* Sets the rows of keys [first, end) to 0. */
+static void clearRows(const void *context, int64_t first, int64_t end)
+{
+  const SegmentSum *s = context;
+  memset(s->target + first * s->columns, 0, sizeof(real) * (size_t)((end - first) * s->columns));
+}
+
 void THNN_(segmentSum)(const SegmentSum *s)
 {
   if (s->columns == 0) return;
   Segments segments = s->segments;
   segments.work = s->columns;
-  THNN_(segmentForEach)(&segments, addSegment, s);
+  segments.prepare = s->overwrites ? clearRows : NULL;
+  THNN_(segmentForEach)(&segments, THNN_(addSegment), s);
 }

@@ -22,6 +22,9 @@ typedef struct SegmentEntry {
 /* Reads entries [first, first + count). Called by several threads. */
 typedef void SegmentReader(const void *context, int64_t first, int64_t count, SegmentEntry *entries);
 
+/* Prepares the keys [first, end), before their first entries are processed. Called by several threads. */
+typedef void SegmentPreparation(const void *context, int64_t first, int64_t end);
+
 /* Processes a part of a segment: entries[order[i]] for i < count, all of the same key. */
 typedef void SegmentFunction(const void *context, const SegmentEntry *entries, const uint16_t *order,
                              int64_t count);
@@ -33,6 +36,7 @@ typedef struct Segments {
   int64_t work;          /* elements that are processed per entry, for the choice of threads */
   SegmentReader *read;
   const void *context;
+  SegmentPreparation *prepare; /* or NULL; its context is that of `process`; not together with `sorted` */
 } Segments;
 
 void THNN_(segmentForEach)(const Segments *segments, SegmentFunction *process, const void *context);
@@ -40,7 +44,8 @@ void THNN_(segmentForEach)(const Segments *segments, SegmentFunction *process, c
 /* target[key * rowStride + c * columnStride] += the sum of entry.factor * source[entry.source + c * sourceStride] over
    the entries of key, for c < columns. */
 typedef struct SegmentSum {
-  Segments segments; /* `work` is set by segmentSum */
+  Segments segments; /* `work` and `prepare` are set by segmentSum */
+  bool overwrites;   /* the sums replace the target, whose rows are contiguous; rows without entries become 0 */
   int64_t columns;
   const real *source;
   real *target;
@@ -48,5 +53,8 @@ typedef struct SegmentSum {
 } SegmentSum;
 
 void THNN_(segmentSum)(const SegmentSum *sum);
+
+/* Adds a part of a segment to the target; `context` is a SegmentSum, whose segments it does not read. */
+SegmentFunction THNN_(addSegment);
 
 #endif
