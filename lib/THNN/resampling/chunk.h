@@ -32,10 +32,11 @@ typedef struct Chunk {
   bool inside;          /* windows do not reach beyond the row */
   bool single;          /* windows have one vector */
   bool joint;           /* the taps of a vector have one window of one vector */
-  int64_t reach;        /* the end of the last window of one vector, relative to `from` */
+  int64_t reach;        /* the end of the last window, relative to `from` */
   bool whole;           /* all vectors begin at multiples of VL and have VL lanes */
   bool copies;          /* all results have one tap, of weight 1, in windows of one vector */
   bool pairs;           /* all vectors have two taps in windows of one vector, and every lane has the first tap */
+  bool wide; /* all vectors have two taps in one window of two vectors, and every lane has the first tap */
   int vectors;
   int64_t at[CHUNK_TAPS]; /* the first result of each vector, relative to `first` */
   int lanes[CHUNK_TAPS], begin[CHUNK_TAPS + 1];
@@ -127,18 +128,21 @@ static ALWAYS_INLINE int64_t fillTap(Chunk *c, int v, int64_t t, const int64_t *
   c->single &= c->window[at] == WINDOW_ONE;
   c->copies &= copies && c->window[at] == WINDOW_ONE;
   c->pairs &= haveFirst && c->window[at] == WINDOW_ONE;
+  c->wide &= haveFirst && c->window[at] == WINDOW_TWO;
   for (int l = 0; l < VL; l++) c->local[at][l] = c->weight[at][l] != 0 ? (vlane)(index[l] - low) : 0;
   c->base[at] = low;
   return high;
 }
 
-/* Gives all taps of vector v, whose last element is `high`, one window of one vector, if it covers them. */
+/* Gives all taps of vector v, whose last element is `high`, one window of one vector, or two taps with windows of two
+   vectors one such window, if it covers them. */
 static inline void joinWindows(Chunk *c, int v, int64_t high)
 {
   int64_t low = INT64_MAX;
   for (int k = c->begin[v]; k < c->begin[v + 1]; k++) low = MIN(low, c->base[k]);
   c->joint &= high - low < VL;
-  for (int k = c->begin[v]; k < c->begin[v + 1] && c->joint; k++) {
+  c->wide &= high - low < 2 * VL;
+  for (int k = c->begin[v]; k < c->begin[v + 1] && (c->joint || c->wide); k++) {
     if (c->base[k] == low) continue;
     for (int l = 0; l < VL; l++) c->local[k][l] += (vlane)(c->base[k] - low);
     c->base[k] = low;
@@ -151,7 +155,7 @@ static inline void fillVectors(Chunk *c, int64_t size)
   int n = 0;
   c->vectors = 0;
   c->reach = 0;
-  c->inside = c->single = c->joint = c->copies = c->pairs = true;
+  c->inside = c->single = c->joint = c->copies = c->pairs = c->wide = true;
   c->whole = c->first % VL == 0;
   for (int64_t i = c->first; i < c->end; i += VL) {
     const int v = c->vectors;
@@ -184,6 +188,7 @@ static inline void fillVectors(Chunk *c, int64_t size)
     c->begin[v] = n;
     c->copies &= taps == 1;
     c->pairs &= taps == 2;
+    c->wide &= taps == 2;
     int64_t high = 0;
     for (int64_t t = 0; t < taps; t++) {
       const int64_t last = isPaddingGradient ? fillTap(c, v, t, lead, n, size) : fillTap(c, v, t, NULL, n, size);
@@ -200,7 +205,7 @@ static inline void fillVectors(Chunk *c, int64_t size)
   }
   for (int k = 0; k < n; k++) {
     c->base[k] -= c->from;
-    c->reach = MAX(c->reach, c->base[k] + VL);
+    c->reach = MAX(c->reach, c->base[k] + (c->window[k] == WINDOW_ONE ? 1 : 2) * VL);
   }
 }
 
@@ -321,13 +326,15 @@ static __attribute__((noinline)) void gatherVectors(const Chunk *c, int rows, co
 
 /* --- sums of rows in a window ---------------------------------------------------------------------------------- */
 
-/* A vector of results is one permutation of a window (COPIES), the sum of two weighted permutations of a window
-   (PAIRS), or the sum of weighted permutations of several windows. */
-typedef enum WindowSum { COPIES, PAIRS, WINDOWS, NO_SUM } WindowSum;
+/* A vector of results is one permutation of a window (COPIES), the sum of two weighted permutations of a window of one
+   vector (PAIRS) or two (WIDE_PAIRS), or the sum of weighted permutations of several windows of one vector. */
+typedef enum WindowSum { COPIES, PAIRS, WIDE_PAIRS, WINDOWS, NO_SUM } WindowSum;
 
 static inline WindowSum windowSum(const Chunk *c)
 {
-  return c->copies ? COPIES : c->pairs && c->joint ? PAIRS : c->single ? WINDOWS : NO_SUM;
+  if (c->copies) return COPIES;
+  if (c->wide) return WIDE_PAIRS;
+  return !c->single ? NO_SUM : c->pairs && c->joint ? PAIRS : WINDOWS;
 }
 
 /* The weighted sum of `n` rows in a window; a row alone has the weight 1. */
@@ -348,20 +355,25 @@ static ALWAYS_INLINE void gatherSums(const Chunk *c, int rows, int n, WindowSum 
   const vreal zero = {0};
   real *const target[CHUNK_ROWS] = {to, to + step};
   for (int v = 0; v < c->vectors; v++) {
-    const int k = kind == COPIES ? v : kind == PAIRS ? 2 * v : c->begin[v];
+    const bool pairs = kind == PAIRS || kind == WIDE_PAIRS;
+    const int k = kind == COPIES ? v : pairs ? 2 * v : c->begin[v];
     const int64_t base = c->base[k];
-    const vreal low = kind == PAIRS ? v_load(c->weight[k]) : zero,
-                high = kind == PAIRS ? v_load(c->weight[k + 1]) : zero;
+    const vreal low = pairs ? v_load(c->weight[k]) : zero, high = pairs ? v_load(c->weight[k + 1]) : zero;
     const vmask used = v_ne(high, zero);
     vreal result[CHUNK_ROWS];
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
-      thnn_prefetchAhead(tap[r][n - 1].row + base, VBYTES);
+      for (int i = kind == WIDE_PAIRS ? 0 : n - 1; i < n; i++)
+        thnn_prefetchAhead(tap[r][i].row + base, kind == WIDE_PAIRS ? 2 * VBYTES : VBYTES);
       if (kind == COPIES) {
         result[r] = lookupWindow(tap[r][0].row + base, c->local[k], WINDOW_ONE);
       } else if (kind == PAIRS) {
         const vreal sum = sumOfRows(n, tap[r], base), first = v_lookup(sum, vi_load(c->local[k])) * low;
         result[r] = v_sel(used, first + v_lookup(sum, vi_load(c->local[k + 1])) * high, first);
+      } else if (kind == WIDE_PAIRS) {
+        const vreal near = sumOfRows(n, tap[r], base), far = sumOfRows(n, tap[r], base + VL),
+                    first = v_lookup2(near, far, vi_load(c->local[k])) * low;
+        result[r] = v_sel(used, first + v_lookup2(near, far, vi_load(c->local[k + 1])) * high, first);
       } else {
         result[r] = zero;
         for (int i = k; i < c->begin[v + 1]; i++) {

@@ -1,6 +1,7 @@
 /* Forward and backward. Rows of the source are first summed along depth and height; the sums are then gathered along
    the width. A row that is read alone, with weight 1, is gathered in place. The sum of two or four rows stays in
-   registers if each tap of a vector of results is permuted from one vector of the sum, unless the columns are copied. */
+   registers if each tap of a vector of results is permuted from one vector of the sum, or two taps from the same two,
+   unless the columns are copied. */
 
 #include "resampling/chunk.h"
 
@@ -222,7 +223,7 @@ static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, WindowSum kind, bool s
   RowTap slice[WINDOW_ROWS], tap[CHUNK_ROWS][WINDOW_ROWS];
   for (int i = 0; i < slices && i < WINDOW_ROWS; i++)
     slice[i] = (RowTap){origin + list[i].index * f->x.sd, list[i].weight};
-  const WindowSum sum = kind == WINDOWS ? WINDOWS : PAIRS; /* of several rows */
+  const WindowSum sum = kind == COPIES ? PAIRS : kind; /* of several rows */
   /* Stores to two rows in turn take longer, which only pays if each vector has more to load than its window. */
   const bool pairsRows = kind != COPIES || VBYTES == 16;
   int64_t h = p->h;
@@ -259,6 +260,8 @@ static int64_t gatherPlane(Task *t, RowPlace *p, int64_t most)
   else if (kind == COPIES) rows = gatherPlaneOf(t, COPIES, false, p, most, target, step);
   else if (kind == PAIRS && streams) rows = gatherPlaneOf(t, PAIRS, true, p, most, target, step);
   else if (kind == PAIRS) rows = gatherPlaneOf(t, PAIRS, false, p, most, target, step);
+  else if (kind == WIDE_PAIRS && streams) rows = gatherPlaneOf(t, WIDE_PAIRS, true, p, most, target, step);
+  else if (kind == WIDE_PAIRS) rows = gatherPlaneOf(t, WIDE_PAIRS, false, p, most, target, step);
   else if (streams) rows = gatherPlaneOf(t, WINDOWS, true, p, most, target, step);
   else rows = gatherPlaneOf(t, WINDOWS, false, p, most, target, step);
   if (rows == 0) return 0;
