@@ -13,6 +13,7 @@ typedef struct Positions {
 } Positions;
 
 #define POSITIONS_PER_TASK 512 /* until MAX_TASKS is reached */
+#define POSITIONS_AHEAD 64     /* the scores of classes are far apart in memory, and are prefetched */
 
 static void setStrides(const THTensor *tensor, int64_t *stride)
 {
@@ -42,6 +43,14 @@ static Positions positionsOf(const THTensor *input, const THIndexTensor *target,
   for (int d = 0; d < 3; d++)
     p.targetStride[d] = spatial ? target->stride[d] : d == 2 && target->ndim ? target->stride[0] : 0;
   return p;
+}
+
+/* Makes one row of the rows of an image, if they follow each other in the target and in the tensor of the strides. */
+static void mergeRows(Positions *p, const int64_t *stride)
+{
+  if (stride[1] != p->width * stride[2] || p->targetStride[1] != p->width * p->targetStride[2]) return;
+  p->width *= p->rows;
+  p->rows = 1;
 }
 
 static inline int64_t countOf(const Positions *p) { return p->images * p->rows * p->width; }
@@ -81,6 +90,18 @@ static void checkSpatial(THNNState *state, const THTensor *input, const THIndexT
   checkWeights(state, weights, input->size[1]);
 }
 
+/* True if the target of a position of the run is neither a class nor ignoreIndex. */
+static bool isAnyWrong(const Positions *p, const THIndex_t *target, int64_t length)
+{
+  const int64_t stride = p->targetStride[2];
+  bool wrong = false;
+  for (int64_t i = 0; i < length; i++) {
+    const THIndex_t class = target[i * stride];
+    wrong |= (class < 0 || class >= p->classes) && class != p->ignoreIndex;
+  }
+  return wrong;
+}
+
 /* Finds the first position whose target is neither a class nor ignoreIndex. */
 static void checkTarget(THNNState *state, const Positions *p)
 {
@@ -94,6 +115,7 @@ static void checkTarget(THNNState *state, const Positions *p)
     for (Run run; at < end && firstOf[task] == count; at += run.length) {
       run = runAt(p, at, end);
       const THIndex_t *const target = p->target + offsetOf(run, p->targetStride);
+      if (!isAnyWrong(p, target, run.length)) continue;
       for (int64_t i = 0; i < run.length; i++) {
         const THIndex_t class = target[i * p->targetStride[2]];
         if ((class < 0 || class >= p->classes) && class != p->ignoreIndex && firstOf[task] == count)
@@ -121,7 +143,8 @@ static void loss(THNNState *state, THTensor *input, THIndexTensor *target, THTen
   THNN_CHECK_NO_OVERLAP(total_weight, target);
   THNN_CHECK_NO_OVERLAP(total_weight, weights);
   THNN_RETURN_IF_META(state);
-  const Positions p = positionsOf(input, target, weights, ignoreIndex);
+  Positions p = positionsOf(input, target, weights, ignoreIndex);
+  mergeRows(&p, p.inputStride);
   checkTarget(state, &p);
   THNN_RETURN_IF_FAILED(state);
   const int64_t count = countOf(&p), tasks = tasksOf(&p);
@@ -136,6 +159,9 @@ static void loss(THNNState *state, THTensor *input, THIndexTensor *target, THTen
       const real *const x = p.input + offsetOf(run, p.inputStride);
       for (int64_t i = 0; i < run.length; i++) {
         const THIndex_t class = classes[i * p.targetStride[2]];
+        const int64_t ahead = MIN(i + POSITIONS_AHEAD, p.width - run.x - 1);
+        const THIndex_t next = classes[ahead * p.targetStride[2]];
+        if (next != p.ignoreIndex) __builtin_prefetch(x + ahead * p.inputStride[2] + next * p.inputStride[3]);
         if (class == p.ignoreIndex) continue;
         const double weight = weightOf(&p, class);
         sum -= weight * x[i * p.inputStride[2] + class * p.inputStride[3]];
@@ -198,13 +224,15 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
   THNN_CHECK_NO_OVERLAP(gradInput, weights);
   THNN_CHECK_NO_OVERLAP(gradInput, total_weight);
   THNN_RETURN_IF_META(state);
-  const Positions p = positionsOf(input, target, weights, ignoreIndex);
+  Positions p = positionsOf(input, target, weights, ignoreIndex);
+  int64_t stride[4];
+  setStrides(gradInput, stride);
+  mergeRows(&p, stride);
   checkTarget(state, &p);
   THNN_RETURN_IF_FAILED(state);
   const real total = *TH_DATA(total_weight), factor = (real)THNNState_gradientFactor(state);
   const bool one = input->ndim == 1;
-  int64_t stride[4];
-  setStrides(gradInput, stride);
+  const real unweighted = !(total > 0) ? 0 : factor * (sizeAverage && !one ? -1 / total : -1);
   const bool byClass = stride[2] == 1 && stride[3] != 1 && p.classes < INT32_MAX;
   const int64_t elements = THNNTensor_numel(gradInput), rows = p.images * p.rows;
   const int64_t most = byClass ? POSITIONS_PER_TASK : MIN(MAX(16384 / MAX(p.classes, 1), 1), POSITIONS_PER_TASK);
@@ -218,8 +246,11 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
     real slope[POSITIONS_PER_TASK];
     for (int64_t i = 0; i < run.length; i++) {
       const THIndex_t class = classes[i * p.targetStride[2]];
-      slope[i] = 0;
-      if (class == p.ignoreIndex || !(total > 0)) continue;
+      slope[i] = class == p.ignoreIndex ? 0 : unweighted;
+    }
+    for (int64_t i = 0; i < run.length && p.weights && total > 0; i++) {
+      const THIndex_t class = classes[i * p.targetStride[2]];
+      if (class == p.ignoreIndex) continue;
       const real weight = weightOf(&p, class);
       slope[i] = factor * (!sizeAverage ? -weight : one ? -1 : -weight / total);
     }
