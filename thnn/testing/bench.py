@@ -492,9 +492,10 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
             )
         ]
         goal = {True: "met", False: "missed", None: ""}[m.met]
+        if m.goals:
+            goal = f"{goal}: {'; '.join(m.goals)}"
         if f"thnn {CONTIGUOUS}" not in m.timings:  # an overhead, without a time of torch
             times[2] = f"{list(m.timings.values())[-1].best * 1e3:.4f}"
-            goal = f"{goal}: {'; '.join(m.goals)}"
         ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio)]
         others = [_number(v) for v in (m.other_ratio, m.other_channels_last_ratio) if v is not None]
         body.append(
@@ -503,6 +504,8 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
                 *(_number(m.fraction), m.roofline, goal),
             ]
         )
+    columns = [i for i in range(len(headers)) if any(line[i] for line in body)]
+    headers, body = [headers[i] for i in columns], [[line[i] for i in columns] for line in body]
     machine_lines = "".join(f"- {name}: {value}\n" for name, value in facts.items())
     return f"{machine_lines}\n{tabulate(body, headers, tablefmt='github', disable_numparse=True)}\n"
 
