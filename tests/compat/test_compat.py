@@ -181,11 +181,14 @@ def test_every_module_has_a_class(module: str) -> None:
 MISSING = {
     "from torch.nn._functions.rnn import LSTMCell": "cannot import 'rnn'.*use torch.nn.LSTM",
     "from torch.nn._functions import vision": "torch.nn._functions; use torch.nn.functional.affine_grid",
+    "import torch.nn._functions.activation": "cannot import 'activation'.*torch.nn.functional",
+    "import torch.nn._functions.thnn.auto_double_backwards": "classes of torch.nn._functions.thnn.auto",
     "import torch.nn._functions.thnn.pooling": "cannot import 'pooling'.*torch.nn.functional",
     "from torch.nn._functions.thnn import MaxPool2d": "use .*torch.nn.MaxPool2d",
     "from torch.nn._functions.thnn.auto import MSECriterion": "its name here is MSELoss",
     "from torch.nn._functions.thnn.auto import TanhFunction": "use thnn.TanhFunction, or Tanh",
     "from torch.nn._functions.thnn.auto import Thresold": "did you mean Threshold",
+    "from torch.nn._functions.thnn.auto import IndexLinear": "form no class.*type2backend",
     "from torch._thnn.utils import THCUNN_H_PATH": "type2backend..torch.cuda.FloatTensor",
     "from torch._thnn import THNNCudaBackendStateMixin": "type2backend..torch.cuda.FloatTensor",
     "from torch.nn.backends.thnn import frobnicate": "dir.. of torch.nn.backends.thnn lists its names",
@@ -210,6 +213,8 @@ def test_missing_attributes_say_what_to_use(monkeypatch: pytest.MonkeyPatch) -> 
     for error in (AttributeError, NotImplementedError):
         with pytest.raises(error, match=r"class 'relu'; use torch\.nn\.functional\.relu"):
             _ = backend.relu
+    with pytest.raises(AttributeError, match=r"class 'ConvNd'; use torch\.nn\.functional\.conv2d"):
+        _ = backend.ConvNd
     with pytest.raises(NotImplementedError, match="float32 and float64 on the CPU"):
         _ = torch._thnn.type2backend["torch.IntTensor"]
     # A module that the header does not have.

@@ -10,19 +10,26 @@ import thnn.nn
 
 _CUDA = "the CUDA functions are those of the same header: thnn.type2backend['torch.cuda.FloatTensor']"
 _LOSSES = "use the losses of torch.nn.functional"
+_CONVOLUTION = "use torch.nn.functional.conv2d or thnn.SpatialConvolutionMMFunction"
+_NO_CLASS = "its functions form no class; they are methods of thnn.type2backend['torch.FloatTensor']"
 
 #: Module or name in a module -> today's equivalent.
 _TODAY = {
     "torch._thnn.THNNCudaBackendStateMixin": _CUDA,
     "torch._thnn._THCUNN": _CUDA,
     "torch._thnn.utils.THCUNN_H_PATH": _CUDA,
-    "torch.nn._functions.conv": "use torch.nn.functional.conv2d or thnn.SpatialConvolutionMMFunction",
+    "torch.nn._functions.activation": "use the activations of torch.nn.functional",
+    "torch.nn._functions.conv": _CONVOLUTION,
     "torch.nn._functions.loss": _LOSSES,
     "torch.nn._functions.packing": "use torch.nn.utils.rnn.pack_padded_sequence",
     "torch.nn._functions.rnn": "use torch.nn.LSTM, torch.nn.GRU or torch.nn.RNN, or their cells",
     "torch.nn._functions.vision": "use torch.nn.functional.affine_grid and grid_sample",
     "torch.nn._functions.linear.Bilinear": "use torch.nn.functional.bilinear",
     "torch.nn._functions.thnn.activation": "the classes are in torch.nn._functions.thnn.auto",
+    "torch.nn._functions.thnn.ConvNd": _CONVOLUTION,
+    "torch.nn._functions.thnn.auto.IndexLinear": _NO_CLASS,
+    "torch.nn._functions.thnn.auto.SparseLinear": _NO_CLASS,
+    "torch.nn._functions.thnn.auto_double_backwards": "the classes of torch.nn._functions.thnn.auto have them",
     "torch.nn._functions.thnn.batchnorm_double_backwards": "thnn.BatchNormalizationFunction has second derivatives",
     "torch.nn._functions.thnn.loss": _LOSSES,
     "torch.nn._functions.thnn.normalization": "use torch.nn.functional.local_response_norm",
