@@ -95,7 +95,7 @@ typedef struct Task {
   real *sums, *patches, *gradients, *strip;
 } Task;
 
-/* Where the components of the gradients of a row of tiles are stored, of the tiles in a set. */
+/* The tiles of a row that are in a set, and the place of their gradients. */
 typedef struct GradientRow {
   real *to; /* component 0 */
   int64_t tiles;
