@@ -1,4 +1,7 @@
-"""In the emulation, an error of an element that a kernel refuses has its value and position, as on the CPU."""
+"""An error of an element that a kernel refuses has its value and position, as on the CPU.
+
+On a GPU, the error is raised by the next call, after the kernel has ended.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +22,31 @@ def _wrong(shape: tuple[int, ...], position: int) -> Tensor:
     return numbers.t().contiguous().t() if len(shape) == 2 else numbers
 
 
-_table = torch.randn(4, 3)
-_scores = torch.randn(3, 4)
+def _table() -> Tensor:
+    return torch.randn(4, 3)
+
+
+def _scores() -> Tensor:
+    return torch.randn(3, 4)
+
+
 _CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "LookupTable": (
-        lambda: thnn.LookupTableFunction.apply(_wrong((3, 4), 7), _table),
+        lambda: thnn.LookupTableFunction.apply(_wrong((3, 4), 7), _table()),
         "LookupTable_updateOutput: input: expected a number from 0 to 3, got 9 at position 7",
     ),
     "LookupTableBag": (
-        lambda: thnn.LookupTableBagFunction.apply(_wrong((3, 4), 6), None, _table),
+        lambda: thnn.LookupTableBagFunction.apply(_wrong((3, 4), 6), None, _table()),
         "LookupTableBag_updateOutput: input: expected a number from 0 to 3, got 9 at position 6",
     ),
     "offsets": (
-        lambda: thnn.LookupTableBagFunction.apply(torch.zeros(5, dtype=torch.int64), _wrong((3,), 2), _table),
+        lambda: thnn.LookupTableBagFunction.apply(
+            torch.zeros(5, dtype=torch.int64), _wrong((3,), 2), _table()
+        ),
         "LookupTableBag_updateOutput: offsets: expected a number from 0 to 5, got 9 at position 2",
     ),
     "ClassNLL": (
-        lambda: thnn.ClassNLLCriterionFunction.apply(_scores, _wrong((3,), 1)),
+        lambda: thnn.ClassNLLCriterionFunction.apply(_scores(), _wrong((3,), 1)),
         "ClassNLLCriterion_updateOutput: target: expected a number from 0 to 3, got 9 at position 1",
     ),
     "SpatialClassNLL": (
@@ -43,21 +54,29 @@ _CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         "SpatialClassNLLCriterion_updateOutput: target: expected a number from 0 to 3, got 9 at position 23",
     ),
     "MultiMargin": (
-        lambda: thnn.MultiMarginCriterionFunction.apply(_scores, _wrong((3,), 2)),
+        lambda: thnn.MultiMarginCriterionFunction.apply(_scores(), _wrong((3,), 2)),
         "MultiMarginCriterion_updateOutput: target: expected a number from 0 to 3, got 9 at position 2",
     ),
     "MultiLabelMargin": (
-        lambda: thnn.MultiLabelMarginCriterionFunction.apply(_scores, _wrong((3, 4), 9)),
+        lambda: thnn.MultiLabelMarginCriterionFunction.apply(_scores(), _wrong((3, 4), 9)),
         "MultiLabelMarginCriterion_updateOutput: target: expected a number from 0 to 3, got 9 in row 2",
     ),
 }
+
+
+def _finish(call: Callable[[], Any]) -> None:
+    """A call, and the next one after its kernels."""
+    call()
+    if torch.get_default_device().type == "cuda":
+        torch.cuda.synchronize()
+        thnn.AbsFunction.apply(torch.zeros(1))
 
 
 @pytest.mark.parametrize("name", _CALLS)
 def test_messages(name: str) -> None:
     call, message = _CALLS[name]
     with pytest.raises(IndexError) as caught:
-        call()
+        _finish(call)
     assert str(caught.value) == message
 
 
@@ -66,8 +85,10 @@ def test_connection_table() -> None:
     with pytest.raises(
         IndexError, match=r"connTable: expected a whole number from 0 to 1, got 0\.5 in row 1$"
     ):
-        thnn.SpatialConvolutionMapFunction.apply(
-            torch.randn(2, 5, 5), torch.randn(2, 3, 3), torch.randn(2), table, 2, 2, 1, 1
+        _finish(
+            lambda: thnn.SpatialConvolutionMapFunction.apply(
+                torch.randn(2, 5, 5), torch.randn(2, 3, 3), torch.randn(2), table, 2, 2, 1, 1
+            )
         )
 
 
@@ -76,7 +97,7 @@ def test_merged_statistics_of_a_wrong_count_are_nan(count: float) -> None:
     parts = torch.ones(3, 5, dtype=torch.float64)
     parts[1, -1] = count
     merged = torch.zeros(5, dtype=torch.float64)
-    backend = thnn.type2backend[torch.float32]
+    backend = thnn.type2backend[torch.float32, torch.get_default_device()]
     with pytest.raises(ValueError, match=rf"parts: expected counts of at least 0, got {count:g} in part 1$"):
-        backend.BatchNormalization_mergeStatistics(0, parts, merged)
+        _finish(lambda: backend.BatchNormalization_mergeStatistics(0, parts, merged))
     assert merged.isnan().all()

@@ -1,4 +1,4 @@
-"""The gradient of a criterion is multiplied by the gradient of its loss inside the kernel, in the emulation."""
+"""The gradient of a criterion is multiplied by the gradient of its loss inside the kernel."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 def _losses(name: str, dtype: torch.dtype) -> list[tuple[Tensor, Tensor]]:
     """An input of the criterion and its loss, for each sample of the case."""
     cls = thnn.function_classes[name]
+    device = torch.get_default_device()
     found = []
     for sample in samples_of(cls):
+        with torch.device("cpu"):  # samples are drawn from generators of the CPU
+            call = call_of(cls, sample)
         values: list[Any] = [
-            v.to(dtype) if isinstance(v, Tensor) and v.is_floating_point() else v
-            for v in call_of(cls, sample).values
+            v.to(device, dtype if v.is_floating_point() else v.dtype) if isinstance(v, Tensor) else v
+            for v in call.values
         ]
         values[0] = values[0].requires_grad_()
         found.append((values[0], cls.apply(*values)))

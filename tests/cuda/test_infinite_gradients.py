@@ -1,4 +1,4 @@
-"""In the emulation, an infinite gradOutput reaches only the gradients that depend on it."""
+"""An infinite gradOutput reaches only the gradients that depend on it."""
 
 from __future__ import annotations
 

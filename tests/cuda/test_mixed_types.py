@@ -1,4 +1,4 @@
-"""Batch normalization of float16 and bfloat16 with vectors (C) of that type and of float32, in the emulation."""
+"""Batch normalization of float16 and bfloat16 with vectors (C) of that type and of float32."""
 
 from __future__ import annotations
 

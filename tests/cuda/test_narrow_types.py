@@ -1,4 +1,4 @@
-"""float16 and bfloat16 in the emulation: every value, rounding to the nearest, ties to even, and float16's range."""
+"""float16 and bfloat16: every value, rounding to the nearest, ties to even, and float16's range."""
 
 from __future__ import annotations
 

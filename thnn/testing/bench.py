@@ -18,7 +18,7 @@ import platform
 import re
 import statistics
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -91,45 +91,19 @@ def main(options: argparse.Namespace) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
-    if registry.device.type != "cpu":
-        return _on_device(registry, pattern, options)
-    overheads = [o for o in OVERHEADS if pattern.search(o.name)]
-    small_calls = [c for c in SMALL_CALLS if pattern.search(c.name)]
-    raw = bool(pattern.search(_RAW_ROW))
-    sync = _bench_sync.matching(pattern)
-    networks = _bench_networks.matching(pattern)
-    if not any((rows, overheads, small_calls, raw, sync, networks)):
-        print(f"no row matches {options.pattern!r}", file=sys.stderr)
-        return 2
     torch.set_num_threads(options.threads)
     prints_json = options.json == "-"
     say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
-    say(_LEGEND)
-    measurements = []
-    for case, row in rows:
-        for measurement in measure(case, row, options.rounds):
-            measurements.append(measurement)
-            say(line(measurement))
-    for overhead in overheads:
-        measurements.append(measure_overhead(overhead, options.rounds))
-        say(line(measurements[-1]))
-    for small_call in small_calls:
-        for measurement in measure_small_call(small_call, options.rounds):
-            measurements.append(measurement)
-            say(line(measurement))
-    if raw:
-        measurements.append(measure_raw_call(options.rounds))
-        say(line(measurements[-1]))
-    for name in sync:
-        measurements.append(_bench_sync.measure(name, options.rounds))
-        say(line(measurements[-1]))
-    for network in networks:
-        measurements.append(_bench_networks.measure(network, options.rounds, options.compile, say))
-        say(line(measurements[-1]))
-        if network.mode == _bench_networks.TRAINING:
-            say(_bench_networks.time_by_function(network))
-    facts = machine(options.threads)
+    measurements: list[Measurement] = []
+    for measurement in _measurements(registry, pattern, options, say):
+        if not measurements:
+            say(_LEGEND)
+        measurements.append(measurement)
+        say(line(measurement))
+    if not measurements:
+        print(f"no row matches {options.pattern!r}", file=sys.stderr)
+        return 2
+    facts = machine(options.threads, registry.device)
     if options.json:
         content = {"machine": facts, "measurements": [asdict(m, dict_factory=_fields) for m in measurements]}
         text = json.dumps(content, indent=1) + "\n"
@@ -147,19 +121,39 @@ def main(options: argparse.Namespace) -> int:
     return 1 if missed else 0
 
 
-def _on_device(registry: Installed, pattern: re.Pattern[str], options: argparse.Namespace) -> int:
+def _measurements(
+    registry: Installed, pattern: re.Pattern[str], options: argparse.Namespace, say: Callable[[str], None]
+) -> Iterator[Measurement]:
+    """The measurements of all rows that match the pattern, on a GPU those of the table of cases."""
+    for case in registry.cases().values():
+        for row in case.rows:
+            if pattern.search(row.name):
+                yield from _measured(case, row, options.rounds)
+    if registry.device.type != "cpu":
+        return
+    for overhead in OVERHEADS:
+        if pattern.search(overhead.name):
+            yield measure_overhead(overhead, options.rounds)
+    for small_call in SMALL_CALLS:
+        if pattern.search(small_call.name):
+            yield from measure_small_call(small_call, options.rounds)
+    if pattern.search(_RAW_ROW):
+        yield measure_raw_call(options.rounds)
+    for name in _bench_sync.matching(pattern):
+        yield _bench_sync.measure(name, options.rounds)
+    for network in _bench_networks.matching(pattern):
+        yield _bench_networks.measure(network, options.rounds, options.compile, say)
+        if network.mode == _bench_networks.TRAINING:
+            say(_bench_networks.time_by_function(network))
+
+
+def _measured(case: Case, row: Row, rounds: int) -> list[Measurement]:
+    """The measurements of a row on the device of the case."""
+    if case.registry.device.type == "cpu":
+        return measure(case, row, rounds)
     from thnn.testing import bench_cuda
 
-    rows = bench_cuda.rows(registry, pattern)
-    if not rows:
-        print(f"no row matches {options.pattern!r}", file=sys.stderr)
-        return 2
-    found = []
-    for case, row in rows:
-        for measurement in bench_cuda.measure(case, row, registry.device, options.rounds):
-            print(line(measurement), flush=True)
-            found.append(measurement)
-    return 1 if any(m.met is False for m in found) else 0
+    return bench_cuda.measure(case, row, rounds)
 
 
 def bench_loaded(registry: Registry, rounds: int = 15, threads: int | None = None) -> bool:
@@ -172,13 +166,7 @@ def bench_loaded(registry: Registry, rounds: int = 15, threads: int | None = Non
     met = True
     for case in found.values():
         for row in case.rows:
-            if registry.device.type == "cpu":
-                measurements = measure(case, row, rounds)
-            else:
-                from thnn.testing import bench_cuda
-
-                measurements = bench_cuda.measure(case, row, registry.device, rounds)
-            for measurement in measurements:
+            for measurement in _measured(case, row, rounds):
                 met = met and measurement.met is not False
                 print(line(measurement), flush=True)
     return met
@@ -188,14 +176,16 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in pairs if name != "blocks"}
 
 
-def machine(threads: int) -> dict[str, str]:
+def machine(threads: int, device: torch.device) -> dict[str, str]:
     """The machine and the versions on which the benchmark runs."""
+    versions = {"torch": torch.__version__, "python": platform.python_version()}
+    if device.type == "cuda":
+        return {"gpu": torch.cuda.get_device_name(device), "cpu": _library.cpu_name(), **versions}
     return {
         "cpu": _library.cpu_name(),
         "instruction set": _library.cpu_capability(),
         "threads": str(threads),
-        "torch": torch.__version__,
-        "python": platform.python_version(),
+        **versions,
         "peak float32": f"{roofline.peak_flops(torch.float32) / 1e9:.0f} GFLOP/s",
         "peak float64": f"{roofline.peak_flops(torch.float64) / 1e9:.0f} GFLOP/s",
     }
@@ -543,5 +533,6 @@ def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: st
     ratios.set_ylim(len(shown), -0.5)
     ratios.set_xlabel("times faster than torch (best of interleaved blocks)")
     fractions.set_xlabel("fraction of the roofline")
-    figure.suptitle(f"{facts['cpu']}, {facts['threads']} threads, torch {facts['torch']}", fontsize=9)
+    where = facts.get("gpu") or f"{facts['cpu']}, {facts['threads']} threads"
+    figure.suptitle(f"{where}, torch {facts['torch']}", fontsize=9)
     figure.savefig(path, dpi=130)

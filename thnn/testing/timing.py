@@ -15,6 +15,8 @@ from torch import Tensor
 _BLOCK_SECONDS = 0.02
 # Warm-up calls let the allocator cache memory of each size.
 _WARM_UP_SECONDS = 0.15
+# On a GPU, calls wait for it during the warm-up, and its clock is at its rate after a few of them.
+_DEVICE_WARM_UP_SECONDS = 0.03
 
 CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
 
@@ -55,9 +57,9 @@ def in_layout(tensor: Tensor, layout: str) -> Tensor:
     return tensor.contiguous()
 
 
-def _warmed_up(call: Callable[[], Any]) -> float:
+def _warmed_up(call: Callable[[], Any], warm_up: float = _WARM_UP_SECONDS) -> float:
     """Seconds of one call after a warm-up."""
-    end = time.perf_counter() + _WARM_UP_SECONDS
+    end = time.perf_counter() + warm_up
     call()
     while time.perf_counter() < end:
         call()
@@ -84,16 +86,18 @@ def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, 
 
 
 def take_turns(
-    calls: Mapping[str, Callable[[], Any]], rounds: int, synchronize: Callable[[], Any] = lambda: None
+    calls: Mapping[str, Callable[[], Any]], rounds: int, synchronize: Callable[[], Any] | None = None
 ) -> dict[str, Timing]:
     """Seconds per call; the calls take turns in blocks. `synchronize` waits for a device at both ends of a block."""
+    warm_up = _WARM_UP_SECONDS if synchronize is None else _DEVICE_WARM_UP_SECONDS
+    synchronize = synchronize or (lambda: None)
 
     def waiting(call: Callable[[], Any]) -> None:
         call()
         synchronize()
 
     counts = {
-        name: max(1, int(_BLOCK_SECONDS / _warmed_up(functools.partial(waiting, call))))
+        name: max(1, int(_BLOCK_SECONDS / _warmed_up(functools.partial(waiting, call), warm_up)))
         for name, call in calls.items()
     }
     seconds: dict[str, list[float]] = {name: [] for name in calls}
