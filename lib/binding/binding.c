@@ -536,9 +536,9 @@ bool thnn_leavesZeros(THNNState *state, const THNNTensor *view)
 }
 
 /* Allocates the results that are new tensors like an argument, and replaces the views of these arguments by the views
-   of the results. */
-static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, PyObject **made,
-                         THNNState *state)
+   of the results. `overwritten`: the computation writes new gradients of parameters, and does not add to them. */
+static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, bool overwritten,
+                         PyObject **made, THNNState *state)
 {
   for (int i = 0; i < bound->function->argumentCount; i++) {
     const char letter = bound->results[i];
@@ -555,8 +555,8 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
       allocationSetStrides(view, false);
       made[i] = allocationNew(view);
     } else {
-      const bool isZero =
-          letter == THNN_RESULT_ZEROS && (onDevice(bound, state) != NULL || !thnn_leavesZeros(state, view));
+      const bool isZero = letter == THNN_RESULT_ZEROS && !overwritten &&
+                          (onDevice(bound, state) != NULL || !thnn_leavesZeros(state, view));
       made[i] = allocationLike(PyTuple_GetItem(arguments, i), view, isZero);
     }
     if (made[i] == NULL) return false;
@@ -640,7 +640,8 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
     state.status = THNN_RUNTIME_ERROR;
     snprintf(state.message, sizeof state.message, "%s: torch does not tell its current stream on cuda:%d",
              function->name, (int)state.deviceIndex);
-  } else if (bound->results != NULL && !(arePlain && allocateLike(bound, arguments, values, made, &state))) {
+  } else if (bound->results != NULL &&
+             !(arePlain && allocateLike(bound, arguments, values, *missing, made, &state))) {
     state.status = THNN_ALLOCATE;
   } else {
     do {

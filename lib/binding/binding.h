@@ -48,7 +48,7 @@ int thnn_hasEntry(const THNNFunction *function);
    device of `device` go to the function of the same name there. False, without an effect, if the libraries were made
    from different declarations. thnn_open() has opened `host`. For a function that `device` lacks, a Python function is
    called, given by its id: it gets the name, the arguments after all checks, and a list of the positions of the
-   arguments that the call has allocated. */
+   arguments that the call has allocated, which it overwrites, gradients of parameters, too. */
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 
 /* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. `repeat`

@@ -57,10 +57,11 @@ def test_results_are_those_of_the_kernels(module: str, sample: SampleInput) -> N
         sums = [a for a in function.tensors("gradParameter") if row[a.name] is not None]
         for new in (False, True):
             given = runner.row(function)
-            given |= {a.name: torch.full_like(row[a.name], torch.nan) for a in outputs}
+            written_over = [*outputs, *sums] if new else outputs
             given |= {a.name: torch.zeros_like(row[a.name]) for a in sums}
+            given |= {a.name: torch.full_like(row[a.name], torch.nan) for a in written_over}
             values = [given[a.name] for a in function.after_state]
-            positions = [i for i, a in enumerate(function.after_state) if new and a in outputs]
+            positions = [i for i, a in enumerate(function.after_state) if new and a in written_over]
             compute_by_torch(function.name, values, positions)
             for name in written(function, row):
                 compare(f"{function.name}: {name}", given[name], row[name], TIGHT)

@@ -13,8 +13,9 @@ an installed package, only loaded libraries are emulated.
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
@@ -25,10 +26,15 @@ from thnn._binding.library import THNN, Library
 EMULATION = os.environ.get("THNN_CUDA_EMULATE", "") not in ("", "0")
 
 
-def _compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
+@functools.cache
+def _by_torch() -> Callable[[str, Sequence[Any], Collection[int]], None]:
     from thnn._cuda import compute_by_torch  # imported when a function needs it
 
-    compute_by_torch(name, values, new)
+    return compute_by_torch
+
+
+def _compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
+    _by_torch()(name, values, new)
 
 
 def _open_installed() -> Library | None:

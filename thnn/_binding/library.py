@@ -120,7 +120,8 @@ class Library:
         """Makes this library compute the calls of functions of `host` with tensors on the device of this library.
 
         `others` computes the functions that this library lacks, after the checks. It gets the name, the arguments, and
-        the positions of the arguments that the call has allocated.
+        the positions of the arguments that the call has allocated, which have no values yet: new gradients of
+        parameters are written, others are added to.
         """
         if not lib.thnn_setDeviceLibrary(host._table, self._table, id(others)):
             raise ImportError(f"{self.path.name} was built from another header than {host.path.name}")

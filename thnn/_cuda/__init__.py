@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -18,25 +18,39 @@ from thnn._cuda.functions import FUNCTIONS
 from thnn._header.registry import functions
 
 
+class _Signature(NamedTuple):
+    compute: Callable[..., tuple[torch.Tensor | None, ...] | None]
+    tensors: tuple[tuple[str, int], ...]  # names and positions
+    scalars: tuple[tuple[str, int], ...]  # names and positions
+    results: tuple[int, ...]  # positions of the arguments that the results are for
+    scale: int  # position of the factor of gradients of parameters; -1: results are no such gradients
+
+
 @functools.cache
-def _signature(name: str) -> tuple[Callable[..., torch.Tensor | None], tuple[str, ...], int]:
-    """The function, the names of its arguments without the state, and the position of its output, if it has one."""
+def _signature(name: str) -> _Signature:
     compute = FUNCTIONS.get(name)
     if compute is None:
         raise NotImplementedError(f"{name}: there is no such function for CUDA tensors")
-    arguments = functions()[name].after_state
-    position = next((i for i, a in enumerate(arguments) if a.role in ("output", "gradInput")), -1)
-    return compute, tuple(a.name for a in arguments), position
+    positions = {a: i for i, a in enumerate(functions()[name].after_state)}
+    scalars = {a.name: i for a, i in positions.items() if not a.is_tensor}
+    roles = ("gradParameter",) if "scale" in scalars else ("output", "gradInput")
+    return _Signature(
+        compute,
+        tuple((a.name, i) for a, i in positions.items() if a.is_tensor),
+        tuple(scalars.items()),
+        tuple(i for a, i in positions.items() if a.role in roles),
+        scalars.get("scale", -1),
+    )
 
 
 @contextlib.contextmanager
-def _without_onednn(is_emulated: bool) -> Iterator[None]:
-    """Switches off oneDNN in an emulation, where torch computes on the CPU.
+def _without_onednn() -> Iterator[None]:
+    """Switches off oneDNN, for an emulation, where torch computes on the CPU.
 
     Its convolutions of float16 and bfloat16 on CPUs with AMX end the process for some dilations near 2^31 (torch 2.13).
     """
     onednn: Any = torch.backends.mkldnn
-    if not is_emulated or not onednn.enabled:
+    if not onednn.enabled:
         yield
         return
     onednn.enabled = False
@@ -49,22 +63,47 @@ def _without_onednn(is_emulated: bool) -> Iterator[None]:
 def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
     """Computes a function of arguments that have been checked, and whose outputs have their sizes.
 
-    `values` are those of the arguments without the state. An output at one of the positions `new` takes over the
-    memory of the tensor that torch has made, if that has the same strides; otherwise the output is written. Raises
-    NotImplementedError for a function that neither the CUDA library nor torch has.
+    `values` are those of the arguments without the state. The results at the positions `new` are overwritten, gradients
+    of parameters, too. Raises NotImplementedError for a function that neither the CUDA library nor torch has.
     """
-    compute, names, position = _signature(name)
+    signature = _signature(name)
     device = next(v.device.type for v in values if isinstance(v, torch.Tensor))
     if torch.is_autocast_enabled(device):
         with torch.autocast(device, enabled=False):
             compute_by_torch(name, values, new)
+    elif torch.is_grad_enabled():
+        with torch.no_grad():
+            compute_by_torch(name, values, new)
+    elif device == "cpu":
+        with torch._C.DisableTorchFunctionSubclass(), _without_onednn():
+            _compute(signature, values, new)
+    else:
+        with torch._C.DisableTorchFunctionSubclass():
+            _compute(signature, values, new)
+
+
+def _compute(signature: _Signature, values: Sequence[Any], new: Collection[int]) -> None:
+    results = signature.compute(
+        **{name: values[i] for name, i in signature.tensors},
+        scalars=tuple([(name, values[i]) for name, i in signature.scalars]),
+    )
+    if results is None:
         return
-    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _without_onednn(device == "cpu"):
-        result = compute(**dict(zip(names, values)))
-        if result is None:
-            return
-        output = values[position]
-        if position in new and result.stride() == output.stride():
-            output.set_(result)
-        else:
-            output.copy_(result)
+    scale = values[signature.scale] if signature.scale >= 0 else None
+    for position, result in zip(signature.results, results):
+        if result is not None:
+            _store(values[position], result, position in new, scale)
+
+
+def _store(output: torch.Tensor, result: torch.Tensor, is_new: bool, scale: float | None) -> None:
+    """Writes a result, or adds `scale` times the result. A new tensor takes over the memory of a result of the same
+    strides."""
+    if scale is not None and not is_new:
+        output.add_(result, alpha=scale)
+        return
+    if scale is not None and scale != 1:
+        result = result * scale
+    if is_new and result.stride() == output.stride():
+        output.set_(result)  # type: ignore[call-overload]
+    else:
+        output.copy_(result)

@@ -1,96 +1,108 @@
 """Convolutions and transposed convolutions in one to three dimensions.
 
 All modules have the same three functions, which read the geometry from the names of their arguments. A module
-determines how its weight is viewed as filters (groups, O, I, kernel...); torch's weight is the same with the first two
-dimensions merged. In the filters of a transposed convolution, O and I change places.
+determines how its weight is viewed as the filters of torch's operators, (O, I / groups, kernel...).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 
-Settings = Mapping[str, Any]
+Scalars = tuple[tuple[str, Any], ...]  # names and values
 _AXES = "THW"
+_convolution = torch.ops.aten.convolution.default
+_convolution_backward = torch.ops.aten.convolution_backward.default
 
 
-def _unmerged(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """The weight; if it has two dimensions, with the kernel separated from the second one."""
-    if weight.ndim > 2:
-        return weight
-    return weight.unflatten(1, (-1, *(settings["k" + axis] for axis in _AXES if "k" + axis in settings)))
+class Geometry(NamedTuple):
+    """The settings of a module, in torch's terms."""
+
+    dims: int  # of an image, without channels and batch
+    kernel: tuple[int, ...]  # of the axes that have an argument
+    stride: list[int]
+    padding: list[int]
+    dilation: list[int]
+    adjustment: list[int]  # torch's output_padding
+    groups: int
+    channels_first: bool  # False: images are (N, T, I)
 
 
-def _filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
+def _filters(weight: torch.Tensor, geometry: Geometry) -> torch.Tensor:
     """The filters of a weight (O, I, kernel...); all dimensions but the first may be merged."""
-    return _unmerged(weight, settings).unflatten(0, (settings.get("groups", 1), -1))
+    return weight if weight.ndim > 2 else weight.unflatten(1, (-1, *geometry.kernel))
 
 
-def _depthwise_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
+def _weight(filters: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """The inverse of `_filters`; `weight` has the size of the result."""
+    return filters.view(weight.shape)
+
+
+def _depthwise_filters(weight: torch.Tensor, geometry: Geometry) -> torch.Tensor:
     """The filters of a weight (M, I, kH, kW), M per input channel; all dimensions but the first may be merged."""
-    return _unmerged(weight, settings).transpose(0, 1).unsqueeze(2)
+    return _filters(weight, geometry).transpose(0, 1).flatten(0, 1).unsqueeze(1)
 
 
-def _row_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """The filters of a weight (I, 1, kW): one per input channel."""
-    return weight.unsqueeze(1)
+def _depthwise_weight(filters: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    return filters.unflatten(0, (-1, len(weight))).transpose(0, 1).reshape(weight.shape)
 
 
-def _frame_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
+def _frame_filters(weight: torch.Tensor, geometry: Geometry) -> torch.Tensor:
     """The filters of a weight (O, kW * I), whose rows have time before channels."""
-    return weight.unflatten(1, (settings["kW"], -1)).transpose(1, 2).unsqueeze(0)
+    return weight.unflatten(1, (geometry.kernel[0], -1)).transpose(1, 2)
+
+
+def _frame_weight(filters: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    return filters.transpose(1, 2).flatten(1)
 
 
 class Module(NamedTuple):
-    filters: Callable[[torch.Tensor, Settings], torch.Tensor] = _filters
+    filters: Callable[[torch.Tensor, Geometry], torch.Tensor] = _filters
+    weight: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = _weight  # the inverse of `filters`
     is_transposed: bool = False
     frames_first: bool = False  # images are (N, T, I), unless an argument featFirst is true
+    is_depthwise: bool = False  # a group per input channel
 
-    def images(self, tensor: torch.Tensor, ndim: int, settings: Settings) -> torch.Tensor:
-        """The tensor in torch's layout of images: a batch, of `ndim` dimensions, with channels before positions."""
-        if self.frames_first and not settings.get("featFirst", False):
+    def images(self, tensor: torch.Tensor, geometry: Geometry) -> torch.Tensor:
+        """The tensor in torch's layout of images: a batch with channels before positions."""
+        if not geometry.channels_first:
             tensor = tensor.transpose(-1, -2)
-        return tensor if tensor.ndim == ndim else tensor.unsqueeze(0)
+        return tensor if tensor.ndim == geometry.dims + 2 else tensor.unsqueeze(0)
 
-    def result(self, images: torch.Tensor, ndim: int, settings: Settings) -> torch.Tensor:
-        """The inverse of `images`."""
-        if self.frames_first and not settings.get("featFirst", False):
+    def result(self, images: torch.Tensor, like: torch.Tensor, geometry: Geometry) -> torch.Tensor:
+        """The inverse of `images`; `like` has as many dimensions as the result."""
+        if not geometry.channels_first:
             images = images.transpose(-1, -2)
-        return images if images.ndim == ndim else images.squeeze(0)
-
-    def geometry(self, filters: torch.Tensor, settings: Settings) -> tuple[Any, ...]:
-        """The arguments of torch's operators from `stride` to `groups`."""
-        axes = _AXES[3 - filters.ndim :]
-
-        def of(default: int, *prefixes: str) -> list[int]:
-            return [
-                int(next((settings[p + a] for p in prefixes if p + a in settings), default)) for a in axes
-            ]
-
-        stride, padding, dilation = of(1, "d"), of(0, "pad", "p"), of(1, "dilation")
-        return stride, padding, dilation, self.is_transposed, of(0, "adj", "a"), len(filters)
+        return images if images.ndim == like.ndim else images.squeeze(0)
 
     def updateOutput(
-        self, input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, **settings: Any
-    ) -> torch.Tensor:
-        filters = self.filters(weight, settings)
-        images = torch.ops.aten.convolution(
-            self.images(input, filters.ndim - 1, settings),
-            filters.flatten(0, 1),
-            None if bias is None else bias.t().flatten(),
-            *self.geometry(filters, settings),
+        self, input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, scalars: Scalars, **_: Any
+    ) -> tuple[torch.Tensor]:
+        geometry = _geometry(self, weight.ndim, scalars)
+        images = self.images(input, geometry)
+        images = _convolution(
+            images,
+            self.filters(weight, geometry),
+            bias if bias is None or bias.ndim == 1 else bias.t().flatten(),
+            geometry.stride,
+            geometry.padding,
+            geometry.dilation,
+            self.is_transposed,
+            geometry.adjustment,
+            images.shape[1] if self.is_depthwise else geometry.groups,
         )
-        return self.result(images, input.ndim, settings)
+        return (self.result(images, input, geometry),)
 
     def updateGradInput(
-        self, input: torch.Tensor, gradOutput: torch.Tensor, weight: torch.Tensor, **settings: Any
-    ) -> torch.Tensor:
-        images, _, _ = self._backward(
-            input, gradOutput, self.filters(weight, settings), (True, False, False), settings
-        )
-        return self.result(images, input.ndim, settings)
+        self, input: torch.Tensor, gradOutput: torch.Tensor, weight: torch.Tensor, scalars: Scalars, **_: Any
+    ) -> tuple[torch.Tensor]:
+        geometry = _geometry(self, weight.ndim, scalars)
+        filters = self.filters(weight, geometry)
+        images, _, _ = self._backward(input, gradOutput, filters, (True, False, False), geometry)
+        return (self.result(images, input, geometry),)
 
     def accGradParameters(
         self,
@@ -98,16 +110,17 @@ class Module(NamedTuple):
         gradOutput: torch.Tensor,
         gradWeight: torch.Tensor,
         gradBias: torch.Tensor | None,
-        scale: float,
-        **settings: Any,
-    ) -> None:
-        filters = self.filters(gradWeight, settings)
+        scalars: Scalars,
+        **_: Any,
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        geometry = _geometry(self, gradWeight.ndim, scalars)
         mask = (False, True, gradBias is not None)
-        _, weights, biases = self._backward(input, gradOutput, filters, mask, settings)
-        filters.add_(weights.unflatten(0, filters.shape[:2]), alpha=scale)
-        if gradBias is not None:
-            by_group = gradBias.t()  # transposes (M, I) of depthwise filters; one dimension stays as it is
-            by_group.add_(biases.view(by_group.shape), alpha=scale)
+        # torch reads the size of the filters, not their values.
+        filters = self.filters(gradWeight, geometry)
+        _, filters, biases = self._backward(input, gradOutput, filters, mask, geometry)
+        if gradBias is not None and gradBias.ndim == 2:  # (M, I) of depthwise filters
+            biases = biases.view(gradBias.shape[::-1]).t()
+        return self.weight(filters, gradWeight), biases
 
     def _backward(
         self,
@@ -115,18 +128,43 @@ class Module(NamedTuple):
         gradOutput: torch.Tensor,
         filters: torch.Tensor,
         mask: tuple[bool, bool, bool],
-        settings: Settings,
+        geometry: Geometry,
     ) -> Any:
-        ndim = filters.ndim - 1
-        gradients = self.images(gradOutput, ndim, settings)
-        return torch.ops.aten.convolution_backward(
+        images, gradients = self.images(input, geometry), self.images(gradOutput, geometry)
+        return _convolution_backward(
             gradients,
-            self.images(input, ndim, settings),
-            filters.flatten(0, 1),
+            images,
+            filters,
             [gradients.shape[1]],
-            *self.geometry(filters, settings),
+            geometry.stride,
+            geometry.padding,
+            geometry.dilation,
+            self.is_transposed,
+            geometry.adjustment,
+            images.shape[1] if self.is_depthwise else geometry.groups,
             mask,
         )
+
+
+@functools.lru_cache(maxsize=4096)
+def _geometry(module: Module, weight_ndim: int, scalars: Scalars) -> Geometry:
+    """The geometry of a call, from its scalars. The kernel of a weight of two dimensions is part of the second one."""
+    settings = dict(scalars)
+    axes = [a for a in _AXES if "k" + a in settings] if weight_ndim == 2 else _AXES[5 - weight_ndim :]
+
+    def of(default: int, *prefixes: str) -> list[int]:
+        return [int(next((settings[p + a] for p in prefixes if p + a in settings), default)) for a in axes]
+
+    return Geometry(
+        len(axes),
+        tuple(int(settings["k" + a]) for a in axes if "k" + a in settings),
+        of(1, "d"),
+        of(0, "pad", "p"),
+        of(1, "dilation"),
+        of(0, "adj", "a"),
+        int(settings.get("groups", 1)),
+        not module.frames_first or bool(settings.get("featFirst", False)),
+    )
 
 
 _MODULES = {
@@ -151,12 +189,12 @@ _MODULES = {
         ),
         Module(is_transposed=True),
     ),
-    "SpatialDepthWiseConvolution": Module(_depthwise_filters),
-    "TemporalConvolution": Module(_frame_filters, frames_first=True),
-    "TemporalRowConvolution": Module(_row_filters, frames_first=True),
+    "SpatialDepthWiseConvolution": Module(_depthwise_filters, _depthwise_weight, is_depthwise=True),
+    "TemporalConvolution": Module(_frame_filters, _frame_weight, frames_first=True),
+    "TemporalRowConvolution": Module(frames_first=True, is_depthwise=True),
 }
 
-FUNCTIONS: dict[str, Callable[..., torch.Tensor | None]] = {
+FUNCTIONS: dict[str, Callable[..., tuple[torch.Tensor | None, ...] | None]] = {
     f"{name}_{phase}": getattr(module, phase)
     for name, module in _MODULES.items()
     for phase in ("updateOutput", "updateGradInput", "accGradParameters")

@@ -1,8 +1,9 @@
 """The functions by name.
 
-Each takes the arguments of the header by name. A function with an output returns a new tensor, and does not write the
-output among its arguments. A function with gradients of parameters adds to these arguments, and returns None. A
-function with several outputs writes them, and returns None.
+Each takes the tensors of the header by name, and the names and values of the other arguments as `scalars`. It returns
+new tensors, for the results in the order of the header: `thnn._cuda` writes them to the arguments of the call, or adds
+gradients of parameters to these arguments. The functions of the steps of LSTM and GRU write their results themselves,
+and return None.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import torch
 
 from thnn._cuda import convolution, linear, recurrent
 
-FUNCTIONS: dict[str, Callable[..., torch.Tensor | None]] = {
+FUNCTIONS: dict[str, Callable[..., tuple[torch.Tensor | None, ...] | None]] = {
     **convolution.FUNCTIONS,
     **linear.FUNCTIONS,
     **recurrent.FUNCTIONS,

@@ -8,32 +8,41 @@ from typing import Any
 import torch
 
 
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor with plain strides in dimensions of one element, where any stride is allowed: cuBLAS refuses huge
+    ones."""
+    if 1 not in tensor.shape:
+        return tensor
+    strides = list(tensor.stride())
+    for d in reversed(range(tensor.ndim)):
+        if tensor.shape[d] == 1:
+            strides[d] = tensor.shape[d + 1] * strides[d + 1] if d + 1 < tensor.ndim else 1
+    return tensor.as_strided(tensor.shape, strides)
+
+
 def _update_output(
     input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, **_: Any
-) -> torch.Tensor:
-    return torch.ops.aten.linear(input, weight, bias)
+) -> tuple[torch.Tensor]:
+    return (torch.ops.aten.linear.default(plain(input), plain(weight), bias),)
 
 
-def _update_grad_input(gradOutput: torch.Tensor, weight: torch.Tensor, **_: Any) -> torch.Tensor:
-    return gradOutput @ weight
+def _update_grad_input(gradOutput: torch.Tensor, weight: torch.Tensor, **_: Any) -> tuple[torch.Tensor]:
+    return (plain(gradOutput) @ plain(weight),)
 
 
 def _acc_grad_parameters(
     input: torch.Tensor,
     gradOutput: torch.Tensor,
     bias: torch.Tensor | None,
-    gradWeight: torch.Tensor,
     gradBias: torch.Tensor | None,
-    scale: float,
     **_: Any,
-) -> None:
-    inputs, gradients = torch.atleast_2d(input), torch.atleast_2d(gradOutput)
-    gradWeight.addmm_(gradients.t(), inputs, alpha=scale)
-    if bias is not None and gradBias is not None:
-        gradBias.add_(gradients.sum(0), alpha=scale)
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    inputs, gradients = plain(torch.atleast_2d(input)), plain(torch.atleast_2d(gradOutput))
+    has_bias = bias is not None and gradBias is not None
+    return gradients.t() @ inputs, gradients.sum(0) if has_bias else None
 
 
-FUNCTIONS: dict[str, Callable[..., torch.Tensor | None]] = {
+FUNCTIONS: dict[str, Callable[..., tuple[torch.Tensor | None, ...] | None]] = {
     "Linear_updateOutput": _update_output,
     "Linear_updateGradInput": _update_grad_input,
     "Linear_accGradParameters": _acc_grad_parameters,

@@ -12,8 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._cuda.linear import plain
 
-def _order(name: str, sizes: Tensor, sequences: int, rows: int, reverse: bool) -> Iterator[tuple[int, int]]:
+
+def _order(
+    name: str, sizes: Tensor, sequences: int, rows: int, scalars: tuple[tuple[str, Any], ...]
+) -> Iterator[tuple[int, int]]:
     """The first row and the number of sequences of each step, in the order of computation."""
     counts = sizes.tolist()
     falling = all(0 <= n <= before for n, before in zip(counts, (sequences, *counts)))
@@ -24,7 +28,7 @@ def _order(name: str, sizes: Tensor, sequences: int, rows: int, reverse: bool) -
     firsts = [0]
     for count in counts:
         firsts.append(firsts[-1] + count)
-    return iter(list(zip(firsts, counts))[:: -1 if reverse else 1])
+    return iter(list(zip(firsts, counts))[:: -1 if dict(scalars)["reverse"] else 1])
 
 
 def _lstm_steps(
@@ -39,15 +43,15 @@ def _lstm_steps(
     output: Tensor,
     outputCell: Tensor,
     gates: Tensor | None,
-    reverse: bool,
+    scalars: tuple[tuple[str, Any], ...],
     **_: Any,
 ) -> None:
-    products = torch.ops.aten.linear(input, weight1, None if bias1 is None else bias1.flatten())
+    products = torch.ops.aten.linear(plain(input), plain(weight1), None if bias1 is None else bias1.flatten())
     hidden, current = hx.clone(), cell.clone()
-    for first, n in _order("LSTMFused_steps", sizes, len(hx), len(input), reverse):
+    for first, n in _order("LSTMFused_steps", sizes, len(hx), len(input), scalars):
         rows = slice(first, first + n)
         sums = products[rows] + torch.ops.aten.linear(
-            hidden[:n], weight2, None if bias2 is None else bias2.flatten()
+            plain(hidden[:n]), plain(weight2), None if bias2 is None else bias2.flatten()
         )
         i, f, g, o = sums.chunk(4, 1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
@@ -68,10 +72,10 @@ def _lstm_grad_steps(
     gradInGates: Tensor,
     gradHx: Tensor,
     gradCell: Tensor,
-    reverse: bool,
+    scalars: tuple[tuple[str, Any], ...],
     **_: Any,
 ) -> None:
-    steps = list(_order("LSTMFused_gradSteps", sizes, len(gradHx), len(storage), reverse))
+    steps = list(_order("LSTMFused_gradSteps", sizes, len(gradHx), len(storage), scalars))
     for step in reversed(range(len(steps))):
         first, n = steps[step]
         rows = slice(first, first + n)
@@ -89,7 +93,7 @@ def _lstm_grad_steps(
             byHidden * t * o * (1 - o),
         )
         gradInGates[rows] = torch.cat(gates, 1)
-        gradHx[:n] = gradInGates[rows] @ weight2
+        gradHx[:n] = plain(gradInGates[rows]) @ plain(weight2)
         gradCell[:n] = byCell * f
 
 
@@ -103,17 +107,17 @@ def _gru_steps(
     sizes: Tensor,
     output: Tensor,
     gates: Tensor | None,
-    reverse: bool,
+    scalars: tuple[tuple[str, Any], ...],
     **_: Any,
 ) -> None:
-    products = torch.ops.aten.linear(input, weight1, None if bias1 is None else bias1.flatten())
+    products = torch.ops.aten.linear(plain(input), plain(weight1), None if bias1 is None else bias1.flatten())
     hidden = hx.clone()
-    for first, n in _order("GRUFused_steps", sizes, len(hx), len(input), reverse):
+    for first, n in _order("GRUFused_steps", sizes, len(hx), len(input), scalars):
         rows, old = slice(first, first + n), hidden[:n].clone()
         r, z, x = products[rows].chunk(3, 1)
-        rh, zh, part = torch.ops.aten.linear(old, weight2, None if bias2 is None else bias2.flatten()).chunk(
-            3, 1
-        )
+        rh, zh, part = torch.ops.aten.linear(
+            plain(old), plain(weight2), None if bias2 is None else bias2.flatten()
+        ).chunk(3, 1)
         r, z = (r + rh).sigmoid(), (z + zh).sigmoid()
         new = (x + r * part).tanh()
         hidden[:n] = new + z * (old - new)
@@ -130,10 +134,10 @@ def _gru_grad_steps(
     gradInInput: Tensor,
     gradInHidden: Tensor,
     gradHx: Tensor,
-    reverse: bool,
+    scalars: tuple[tuple[str, Any], ...],
     **_: Any,
 ) -> None:
-    for first, n in reversed(list(_order("GRUFused_gradSteps", sizes, len(gradHx), len(storage), reverse))):
+    for first, n in reversed(list(_order("GRUFused_gradSteps", sizes, len(gradHx), len(storage), scalars))):
         rows = slice(first, first + n)
         r, z, new, old, part = storage[rows].chunk(5, 1)
         byHidden = gradHx[:n] if gradOutput is None else gradHx[:n] + gradOutput[rows]
@@ -142,10 +146,10 @@ def _gru_grad_steps(
         byReset = byNew * part * r * (1 - r)
         gradInInput[rows] = torch.cat([byReset, byUpdate, byNew], 1)
         gradInHidden[rows] = torch.cat([byReset, byUpdate, byNew * r], 1)
-        gradHx[:n] = gradInHidden[rows] @ weight2 + byHidden * z
+        gradHx[:n] = plain(gradInHidden[rows]) @ plain(weight2) + byHidden * z
 
 
-FUNCTIONS: dict[str, Callable[..., Tensor | None]] = {
+FUNCTIONS: dict[str, Callable[..., tuple[Tensor | None, ...] | None]] = {
     "LSTMFused_steps": _lstm_steps,
     "LSTMFused_gradSteps": _lstm_grad_steps,
     "GRUFused_steps": _gru_steps,

@@ -151,13 +151,22 @@ def _no_case(name: str) -> None:
     )
 
 
+@contextlib.contextmanager
+def _exact_torch() -> Iterator[None]:
+    """Asks torch, which computes convolutions on a GPU, for float32 products and for algorithms that repeat their
+    results, instead of TF32 and of those that add by atomics."""
+    with torch.backends.cudnn.flags(enabled=True, deterministic=True, benchmark=False, allow_tf32=False):
+        yield
+
+
 def run_check(check: Check) -> Result:
     """Runs a check; an exception becomes the message of the result."""
     start = time.perf_counter()
     message = ""
     try:
-        # The name of the check is the file name of this code, which faulthandler prints if a kernel crashes.
-        exec(compile("run()", f"<{check}>", "exec"), {"run": check.run})
+        with _exact_torch():
+            # The name of the check is the file name of this code, which faulthandler prints if a kernel crashes.
+            exec(compile("run()", f"<{check}>", "exec"), {"run": check.run})
     except Failed as failure:
         message = str(failure)
     except Exception as error:

@@ -25,8 +25,8 @@ def call_on_device(call: Callable[..., None], values: Sequence[Any], device: tor
     """`call(*values)` with the tensors on the CPU among the values replaced by copies on `device`.
 
     If the call resizes tensors, or makes them share memory, the tensors on the CPU have these sizes and share memory
-    afterwards, too. Raises the exceptions of the call, also those that the device reports late; tensors have the values
-    of the failed call then.
+    afterwards, too. Raises the exceptions of the call, also those that the device reports late (`is_late`); tensors
+    have the values of the failed call then.
     """
     storages: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
     tensors: dict[int, Tensor] = {}
@@ -35,15 +35,20 @@ def call_on_device(call: Callable[..., None], values: Sequence[Any], device: tor
         if id(tensor) not in tensors:
             storage = tensor.untyped_storage()
             _, there = storages.setdefault(storage._cdata, (storage, _copy(storage, device)))
-            empty = torch.empty(0, dtype=tensor.dtype, device=device)
-            tensors[id(tensor)] = empty.set_(there, tensor.storage_offset(), tensor.shape, tensor.stride())
+            made = torch.empty(0, dtype=tensor.dtype, device=device)
+            made.set_(there, tensor.storage_offset(), tensor.shape, tensor.stride())
+            tensors[id(tensor)] = torch._neg_view(made) if tensor.is_neg() else made
         return tensors[id(tensor)]
 
     try:
         call(*(copied(v) if _is_copied(v) else v for v in values))
         if device.type == "cuda":
             torch.cuda.synchronize(device)
-            _raise_late_error(device)
+            try:
+                _raise_late_error(device)
+            except Exception as error:
+                error.is_late = True  # type: ignore[attr-defined]
+                raise
     finally:
         here = {there._cdata: storage for storage, there in storages.values()}
         for storage, there in storages.values():
@@ -58,6 +63,11 @@ def call_on_device(call: Callable[..., None], values: Sequence[Any], device: tor
                 if known._cdata != value.untyped_storage()._cdata or not _same_view(value, result):
                     with torch.no_grad():
                         value.set_(known, result.storage_offset(), result.shape, result.stride())
+
+
+def is_late(error: Exception) -> bool:
+    """True for an exception of `call_on_device` that the device has reported after the call."""
+    return getattr(error, "is_late", False)
 
 
 def _copy(storage: torch.UntypedStorage, device: torch.device) -> torch.UntypedStorage:

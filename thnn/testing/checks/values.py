@@ -47,11 +47,13 @@ def check_reference(case: Case, sample: SampleInput) -> None:
 
     # An object of the class can be called repeatedly, and gives the same result if no tensor requires a gradient.
     tensors = runner.cls._names[: runner.cls._call_tensor_count]
-    values = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
+    values = {
+        k: v.clone().to(runner.device) if isinstance(v, Tensor) else v for k, v in runner.values.items()
+    }
     function = runner.cls(**{k: v for k, v in values.items() if k not in tensors})
     for _ in range(2):
         runner.reseed()
-        given = (values[n].clone().to(runner.device) if values[n] is not None else None for n in tensors)
+        given = (values[n].clone() if values[n] is not None else None for n in tensors)
         again = [t.cpu() for t in outputs_of(function(*given))]
         if not all(torch.equal(bits(a), bits(b)) for a, b in zip(again, got)):
             raise Failed(f"{function!r}: its result differs from that of {name}.apply")
