@@ -38,7 +38,7 @@ def _filters(weight: torch.Tensor, geometry: Geometry) -> torch.Tensor:
 
 def _weight(filters: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """The inverse of `_filters`; `weight` has the size of the result."""
-    return filters.view(weight.shape)
+    return filters.reshape(weight.shape)
 
 
 def _depthwise_filters(weight: torch.Tensor, geometry: Geometry) -> torch.Tensor:
