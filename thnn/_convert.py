@@ -14,13 +14,17 @@ from torch.nn.utils.parametrize import is_parametrized
 
 import thnn.nn
 from thnn._batch_norm.activation import Activation
+from thnn._binding.device import device_types
 from thnn._table import aligned
 from thnn.graph.branch import ROOT, Branch
 from thnn.graph.mode_views import has_hooks
 from thnn.graph.tracing import trace
 from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, FusedReLU, FusedReLU6
 
-_DTYPES = (torch.float32, torch.float64)
+_DTYPES = {
+    "cpu": (torch.float32, torch.float64),
+    "cuda": (torch.float32, torch.float64, torch.float16, torch.bfloat16),
+}
 # SyncBatchNorm has a counterpart that computes with other processes: thnn.nn.convert_sync_batchnorm() converts it.
 _COUNTERPARTS = {
     getattr(nn, name): getattr(thnn.nn, name)
@@ -84,7 +88,8 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
     model, determines the fused layers again.
 
     Arguments:
-        model: torch.nn.Module on the CPU, with parameters of float32 or float64; it may be a layer
+        model: torch.nn.Module, which may be a layer. Its parameters are on the CPU, of float32 or float64, or, if the
+            package has the CUDA library, on a GPU, of these types, float16 or bfloat16
         fuse: False: leave batch normalization and activations apart
 
     Returns a `Report` of what changed. ``revert`` undoes the conversion.
@@ -175,9 +180,9 @@ def _reason_to_leave(layer: nn.Module, target: type[nn.Module]) -> str:
     for tensor in (*layer.parameters(recurse=False), *layer.buffers(recurse=False)):
         if is_lazy(tensor):
             return "not initialized"
-        if tensor.device.type != "cpu":
+        if tensor.device.type not in device_types():
             return f"on {tensor.device}"
-        if tensor.is_floating_point() and tensor.dtype not in _DTYPES:
+        if tensor.is_floating_point() and tensor.dtype not in _DTYPES[tensor.device.type]:
             return f"has {tensor.dtype}"
     unsupported = getattr(target, "_unsupported", None)
     return "" if unsupported is None else str(unsupported(layer))

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from thnn.testing.check import exact_torch
+
 EMULATED = os.environ.get("THNN_CUDA_EMULATE", "0") not in ("", "0")
 _OF_THE_EMULATION = [
     f"test_{name}.py" for name in ("emulation", "functions_by_torch", "loaded", "races", "traffic")
@@ -29,9 +31,9 @@ collect_ignore_glob = _OF_THE_EMULATION if ON_GPU else _IGNORED
 
 @pytest.fixture(autouse=True)
 def _device() -> Iterator[None]:
-    """On a GPU, tests create their tensors there."""
+    """On a GPU, tests create their tensors there, and torch computes convolutions exactly and repeatably."""
     if not ON_GPU:
         yield
         return
-    with torch.device("cuda"):
+    with torch.device("cuda"), exact_torch():
         yield

@@ -53,7 +53,8 @@ def test_factor_is_multiplied(name: str, dtype: torch.dtype) -> None:
 def test_backward_is_one_call(name: str, dtype: torch.dtype) -> None:
     _, loss = _losses(name, dtype)[0]
     gradient = torch.full_like(loss, 0.75)
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, acc_events=True) as profile:
         loss.backward(gradient)
     operations = {event.key for event in profile.key_averages()}
     assert f"{name}Backward" in operations

@@ -124,13 +124,21 @@ def main(options: argparse.Namespace) -> int:
 def _measurements(
     registry: Installed, pattern: re.Pattern[str], options: argparse.Namespace, say: Callable[[str], None]
 ) -> Iterator[Measurement]:
-    """The measurements of all rows that match the pattern, on a GPU those of the table of cases."""
+    """The measurements of all rows that match the pattern, on a GPU those of the table of cases and of networks."""
     for case in registry.cases().values():
         for row in case.rows:
             if pattern.search(row.name):
                 yield from _measured(case, row, options.rounds)
-    if registry.device.type != "cpu":
-        return
+    if registry.device.type == "cpu":
+        yield from _overheads(pattern, options)
+    for network in _bench_networks.matching(pattern, registry.device):
+        yield _bench_networks.measure(network, options.rounds, options.compile, say)
+        if network.mode == _bench_networks.TRAINING and registry.device.type == "cpu":
+            say(_bench_networks.time_by_function(network))
+
+
+def _overheads(pattern: re.Pattern[str], options: argparse.Namespace) -> Iterator[Measurement]:
+    """The measurements of calls on small tensors, of layers and graphs around functions, and between processes."""
     for overhead in OVERHEADS:
         if pattern.search(overhead.name):
             yield measure_overhead(overhead, options.rounds)
@@ -141,10 +149,6 @@ def _measurements(
         yield measure_raw_call(options.rounds)
     for name in _bench_sync.matching(pattern):
         yield _bench_sync.measure(name, options.rounds)
-    for network in _bench_networks.matching(pattern):
-        yield _bench_networks.measure(network, options.rounds, options.compile, say)
-        if network.mode == _bench_networks.TRAINING:
-            say(_bench_networks.time_by_function(network))
 
 
 def _measured(case: Case, row: Row, rounds: int) -> list[Measurement]:

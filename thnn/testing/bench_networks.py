@@ -4,7 +4,7 @@ A training step (forward, loss, backward, torch.optim.SGD) and an inference of e
 torch and by the same layers after thnn.convert(), contiguous and channels-last, and both by torch.compile (inductor)
 with contiguous tensors. Losses and outputs are compared before the calls are timed, and so are the losses of 20
 training steps in float64. Compilation, which takes a minute or more per row, is not timed. After a training step,
-`time_by_function` shows where its time goes.
+`time_by_function` shows where its time goes, on the CPU.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, 
 
 COMPILED = {library: f"{library} compiled {CONTIGUOUS}" for library in ("torch", "thnn")}
 TRAINING, INFERENCE = "training step", "inference"
+_CPU = torch.device("cpu")
 # Small, so that thousands of steps with one batch neither diverge nor reach a loss of 0.
 _LEARNING_RATE = 1e-4
 # Largest difference of losses and outputs from those of torch, relative to the largest magnitude.
@@ -33,11 +34,12 @@ _DOUBLE_STEPS = 20
 
 
 class NetworkRow(NamedTuple):
-    """A network with one shape of its input, in training or in inference."""
+    """A network with one shape of its input, in training or in inference, on a device."""
 
     network: Network
     shape: tuple[int, ...]
     mode: str
+    device: torch.device = _CPU
 
     @property
     def name(self) -> str:
@@ -45,7 +47,8 @@ class NetworkRow(NamedTuple):
 
     @property
     def goal(self) -> float | None:
-        return self.network.rows[self.shape] if self.mode == TRAINING else None
+        judged = self.mode == TRAINING and self.device.type == "cpu"
+        return self.network.rows[self.shape] if judged else None
 
 
 _ROWS = [
@@ -56,9 +59,9 @@ _ROWS = [
 ]
 
 
-def matching(pattern: re.Pattern[str]) -> list[NetworkRow]:
+def matching(pattern: re.Pattern[str], device: torch.device = _CPU) -> list[NetworkRow]:
     """The rows whose names the pattern matches."""
-    return [row for row in _ROWS if pattern.search(row.name)]
+    return [row._replace(device=device) for row in _ROWS if pattern.search(row.name)]
 
 
 def _made(network: Network) -> tuple[nn.Module, nn.Module]:
@@ -77,12 +80,12 @@ class _Training:
     """A training step of one implementation in one layout."""
 
     def __init__(self, row: NetworkRow, modules: tuple[nn.Module, nn.Module], layout: str) -> None:
-        self.network, self.loss = modules
+        self.network, self.loss = (module.to(row.device) for module in modules)
         dtype = next(self.network.parameters()).dtype
-        self.input = in_layout(row.network.input(row.shape, dtype), layout)
+        self.input = in_layout(row.network.input(row.shape, dtype).to(row.device), layout)
         with torch.no_grad():
-            output = copy.deepcopy(self.network)(self.input)
-        self.target = in_layout(row.network.target(output), layout)
+            output = _with_own_parameters(copy.deepcopy(self.network))(self.input)
+        self.target = in_layout(row.network.target(output.cpu()).to(row.device), layout)
         _set_layout(self.network, layout)
         self.optimizer = torch.optim.SGD(self.network.parameters(), lr=_LEARNING_RATE)
         self.forward: Callable[[Tensor, Tensor], Tensor] = self._forward
@@ -113,9 +116,9 @@ class _Inference:
     """An inference of one implementation in one layout."""
 
     def __init__(self, row: NetworkRow, modules: tuple[nn.Module, nn.Module], layout: str) -> None:
-        self.network = modules[0].eval()
+        self.network = modules[0].eval().to(row.device)
         _set_layout(self.network, layout)
-        self.input = in_layout(row.network.input(row.shape), layout)
+        self.input = in_layout(row.network.input(row.shape).to(row.device), layout)
         self.forward: Callable[[Tensor], Tensor] = self.network
 
     def __call__(self) -> Tensor:
@@ -126,6 +129,14 @@ class _Inference:
 
     def compile(self) -> None:
         self.forward = torch.compile(self.network)
+
+
+def _with_own_parameters(network: nn.Module) -> nn.Module:
+    """A copied network, with the parameters of its recurrent layers in one block of memory, as cuDNN expects."""
+    for layer in network.modules():
+        if isinstance(layer, nn.RNNBase):
+            layer.flatten_parameters()
+    return network
 
 
 def _set_layout(network: nn.Module, layout: str) -> None:
@@ -224,7 +235,8 @@ def measure(row: NetworkRow, rounds: int, with_compile: bool, say: Callable[[str
     if with_compile:
         calls |= _compiled(row, say)
     _compare(row, {name: call.result() for name, call in calls.items()})
-    return _judge(row, take_turns(calls, rounds))
+    is_cuda = row.device.type == "cuda"
+    return _judge(row, take_turns(calls, rounds, torch.cuda.synchronize if is_cuda else None))
 
 
 def _judge(row: NetworkRow, timings: dict[str, Timing]) -> Measurement:

@@ -152,7 +152,7 @@ def _no_case(name: str) -> None:
 
 
 @contextlib.contextmanager
-def _exact_torch() -> Iterator[None]:
+def exact_torch() -> Iterator[None]:
     """Asks torch, which computes convolutions on a GPU, for float32 products and for algorithms that repeat their
     results, instead of TF32 and of those that add by atomics."""
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, benchmark=False, allow_tf32=False):
@@ -164,7 +164,7 @@ def run_check(check: Check) -> Result:
     start = time.perf_counter()
     message = ""
     try:
-        with _exact_torch():
+        with exact_torch():
             # The name of the check is the file name of this code, which faulthandler prints if a kernel crashes.
             exec(compile("run()", f"<{check}>", "exec"), {"run": check.run})
     except Failed as failure:
