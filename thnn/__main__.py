@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
         "--device",
         default="cpu",
         metavar="DEVICE",
-        help="time the rows of single functions on this device: cpu (default), cuda",
+        help="time the rows of functions and networks on this device: cpu (default), cuda",
     )
     command.add_argument("--threads", type=_count, metavar="N", help="threads for both (default 2)")
     command.add_argument(

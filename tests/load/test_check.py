@@ -219,7 +219,7 @@ def test_sanitize_without_cases(tmp_path: Path) -> None:
     write_templates("Mine", "pointwise", tmp_path, package=False)
     (tmp_path / "Mine_case.py").unlink()
     with pytest.raises(
-        ValueError, match=r"^there is no file of cases .*Mine_case\.py; `python -m thnn new` writes one"
+        ValueError, match=r"^there is no file of cases .*Mine_case\.py, with the reference and the samples"
     ):
         thnn.load(tmp_path / "Mine.h").check(sanitize=True)
 

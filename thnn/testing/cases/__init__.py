@@ -52,7 +52,10 @@ def cases_of_file(path: Path, registry: Registry) -> dict[str, Case]:
     Raises ValueError if there is no such file, or for a case of a function that the registry does not have.
     """
     if not path.is_file():
-        raise ValueError(f"there is no file of cases {path}; `python -m thnn new` writes one for an example")
+        raise ValueError(
+            f"there is no file of cases {path}, with the reference and the samples of each function; `python -m thnn new`"
+            " writes one for another function, to begin from"
+        )
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     file = importlib.util.module_from_spec(spec)
