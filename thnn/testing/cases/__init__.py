@@ -53,8 +53,8 @@ def cases_of_file(path: Path, registry: Registry) -> dict[str, Case]:
     """
     if not path.is_file():
         raise ValueError(
-            f"there is no file of cases {path}, with the reference and the samples of each function; `python -m thnn new`"
-            " writes one for another function, to begin from"
+            f"there is no file of cases {path}, with the reference and the samples of each function;"
+            " `python -m thnn new` writes one for another function, to begin from"
         )
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
