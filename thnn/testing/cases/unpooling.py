@@ -145,7 +145,7 @@ def _volumetric(
 ) -> Tensor:
     size, position = (oT, oH, oW), torch.zeros_like(indices)
     for axis, (stride, padding) in enumerate(((dT, pT), (dH, pH), (dW, pW))):
-        start = torch.arange(input.shape[axis - 3]) * stride - padding
+        start = torch.arange(input.shape[axis - 3], device=input.device) * stride - padding
         start = start.reshape([-1 if d == axis else 1 for d in range(3)])
         position = position * size[axis] + start + (indices >> 8 * axis & 255)
     return _scattered(input, position, size)
