@@ -187,7 +187,13 @@ class _Recurrent(torch.nn.RNNBase):
 _SEQUENCE = """input (L, N, input_size), with batch_first (N, L, input_size), (L, input_size) or a PackedSequence;
     output likewise with hidden_size per direction; {states}
     (num_layers * directions, N, hidden_size)"""
-_REMARKS = "A proj_size is a ValueError. Dropout between layers is that of torch."
+_REMARKS = "A proj_size is a ValueError. Dropout between layers is that of torch, which also computes CUDA tensors, by cuDNN."
+
+
+def _on_gpu(input: Any) -> bool:
+    """True if cuDNN computes all steps in one call, where the kernels of thnn would compute each step in several."""
+    data = input.data if isinstance(input, PackedSequence) else input
+    return isinstance(data, Tensor) and data.is_cuda
 
 
 class LSTM(_Recurrent, torch.nn.LSTM):
@@ -214,6 +220,8 @@ class LSTM(_Recurrent, torch.nn.LSTM):
 
     @layer_forward
     def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> Any:
+        if _on_gpu(input):
+            return super().forward(input, hx)
         return self._forward(input, hx)
 
 
@@ -229,5 +237,7 @@ class GRU(_Recurrent, torch.nn.GRU):
 
     @layer_forward
     def forward(self, input: Any, hx: Tensor | None = None) -> Any:
+        if _on_gpu(input):
+            return super().forward(input, hx)
         output, states = self._forward(input, hx)
         return output, states[0]
