@@ -470,7 +470,8 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
     from tabulate import tabulate
 
     headers = [
-        "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "ratio",
+        "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "torch call ms",
+        "thnn call ms", "ratio",
         "against torch's better layout", "channels-last ratio", "against thnn's alternative", "against torch.compile",
         "fraction of roofline", "roofline", "goal",
     ]  # fmt: skip
@@ -483,6 +484,8 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
                 f"torch {CHANNELS_LAST}",
                 f"thnn {CONTIGUOUS}",
                 f"thnn {CHANNELS_LAST}",
+                "torch call",
+                "thnn call",
             )
         ]
         goal = {True: "met", False: "missed", None: ""}[m.met]
