@@ -530,7 +530,7 @@ int thnn_typeOfArgument(const THNNFunction *function, int position, int type)
 
 bool thnn_leavesZeros(THNNState *state, const THNNTensor *view)
 {
-  if (state->device != THNN_DEVICE_CPU || state->zeroCount == THNN_MAX_ZEROS) return false;
+  if (state->zeroCount == THNN_MAX_ZEROS) return false;
   state->zeros[state->zeroCount++] = view;
   return true;
 }
@@ -555,8 +555,7 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
       allocationSetStrides(view, false);
       made[i] = allocationNew(view);
     } else {
-      const bool isZero = letter == THNN_RESULT_ZEROS && !overwritten &&
-                          (onDevice(bound, state) != NULL || !thnn_leavesZeros(state, view));
+      const bool isZero = letter == THNN_RESULT_ZEROS && !overwritten && !thnn_leavesZeros(state, view);
       made[i] = allocationLike(PyTuple_GetItem(arguments, i), view, isZero);
     }
     if (made[i] == NULL) return false;

@@ -28,6 +28,21 @@ void *scratch(THNNState *state, int64_t bytes)
   return memory;
 }
 
+static int64_t elementSize(int32_t type)
+{
+  return type == THNN_TYPE_DOUBLE ? sizeof(double) : type == THNN_TYPE_FLOAT ? sizeof(float) : sizeof(uint16_t);
+}
+
+void fillZeros(THNNState *state)
+{
+  for (; state->zeroCount > 0; state->zeroCount--) {
+    const THNNTensor *t = state->zeros[state->zeroCount - 1];
+    int64_t bytes = elementSize(t->type);
+    for (int d = 0; d < t->ndim; d++) bytes *= t->size[d];
+    if (bytes > 0) cudaMemsetAsync(t->data, 0, (size_t)bytes, (cudaStream_t)state->stream);
+  }
+}
+
 /* Fails with the bad element that kernels on the device of the call have reported, and forgets it. */
 static void raiseBadElement(THNNState *state, const char *when)
 {
@@ -64,6 +79,7 @@ Call::~Call()
 #ifdef THCUNN_EMULATE
   raiseBadElement(state, "");
 #endif
+  if (state->status == THNN_OK && !state->meta) fillZeros(state); /* without a launch */
   if (state->status == THNN_OK) succeeded(state, cudaGetLastError());
   if (previousDevice != state->deviceIndex) cudaSetDevice(previousDevice);
 }

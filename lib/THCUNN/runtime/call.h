@@ -7,8 +7,16 @@
 namespace thcunn
 {
 
-/* The stream of the call: torch's current one on the device of its tensors. */
-static inline cudaStream_t streamOf(const THNNState *state) { return (cudaStream_t)state->stream; }
+/* Sets the new gradients of parameters to 0, except those that the kernel's function overwrites (THNN_overwrites). */
+void fillZeros(THNNState *state);
+
+/* The stream of the call: torch's current one on the device of its tensors. Before the first launch, new gradients are set
+   to 0. */
+static inline cudaStream_t streamOf(THNNState *state)
+{
+  if (state->zeroCount > 0) fillZeros(state);
+  return (cudaStream_t)state->stream;
+}
 
 /* Temporary memory of the call, on its device, from torch's caching allocator; aligned to 16 bytes, not initialised. NULL,
    with the status set, if there is none. */
