@@ -99,6 +99,9 @@ template <UnitKind K> struct SlopeGradient {
   struct Value {
     real sum[U::sets];
   };
+  struct Term {
+    U x, g;
+  };
 
   Channels channels;
   ChannelVector gradWeight;
@@ -112,18 +115,22 @@ template <UnitKind K> struct SlopeGradient {
     return value;
   }
   __device__ Coefficients begin(int64_t) const { return {}; }
-  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t term) const
+  __device__ Term load(Coefficients, int64_t row, int64_t term) const
   {
-    U x, g;
+    Term t;
     int64_t offset[OPERANDS];
     channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
-    x.load(channels.operand[0].data + offset[0]);
-    g.load(channels.operand[1].data + offset[1]);
+    t.x.load(channels.operand[0].data + offset[0]);
+    t.g.load(channels.operand[1].data + offset[1]);
+    return t;
+  }
+  __device__ void add(Value &partial, Coefficients, const Term &t) const
+  {
     Value unit = zero();
 #pragma unroll
     for (int e = 0; e < U::size; e++) {
-      const real value = x.get(e);
-      unit.sum[U::setOf(e)] += value >= 0 ? (real)0 : value * g.get(e);
+      const real value = t.x.get(e);
+      unit.sum[U::setOf(e)] += value >= 0 ? (real)0 : value * t.g.get(e);
     }
     partial = merge(partial, unit);
   }

@@ -128,36 +128,12 @@ template <UnitKind K> struct Products {
   }
 };
 
-/* The value of the lane whose number is greater by `step` or, if step is 0, of the first of `lanes` lanes. V consists
-   of `real`. */
-template <class V> __device__ static V shuffled(V value, int step, int lanes)
-{
-  const int count = sizeof(V) / sizeof(real);
-  real number[count];
-  memcpy(number, &value, sizeof value);
-#pragma unroll
-  for (int i = 0; i < count; i++)
-    number[i] = step > 0 ? __shfl_down_sync(ALL_LANES, number[i], step, lanes)
-                         : __shfl_sync(ALL_LANES, number[i], 0, lanes);
-  memcpy(&value, number, sizeof value);
-  return value;
-}
-
 /* Merges the values of Y threads with adjacent numbers, Y <= 32 or Y = THREADS; all of them get the result. */
-template <int Y, class F> __device__ static typename F::Value mergeAdjacent(const F &f, typename F::Value value)
+template <int Y, class F>
+__device__ static typename F::Value mergeAdjacent(const F &f, const typename F::Value &value)
 {
-  const int lanes = Y < WARP ? Y : WARP;
-#pragma unroll
-  for (int step = lanes / 2; step > 0; step /= 2) value = f.merge(value, shuffled(value, step, lanes));
-  value = shuffled(value, 0, lanes);
-  if constexpr (Y <= WARP) return value;
-  THCUNN_SHARED(typename F::Value, ofWarp, [THREADS / WARP]);
-  if (threadIdx.x % WARP == 0) ofWarp[threadIdx.x / WARP] = value;
-  __syncthreads();
-  value = ofWarp[0];
-#pragma unroll
-  for (int w = 1; w < THREADS / WARP; w++) value = f.merge(value, ofWarp[w]);
-  return value;
+  if constexpr (Y > WARP) return mergeColumns<1>(f, value);
+  else return shuffledFromFirst(mergeLanes<1, Y>(f, value), Y);
 }
 
 /* Blocks of THREADS / Y rows, each of which Y threads share. ADJACENT: threads of a row are neighbours; otherwise rows
@@ -185,7 +161,7 @@ __global__ void __launch_bounds__(THREADS) softMaxKernel(F f, Channels channels,
     f.add(value, unit);
   }
   if constexpr (ADJACENT) value = mergeAdjacent<Y>(f, value);
-  else value = mergeColumns<X, Y>(f, value);
+  else value = mergeColumns<X>(f, value);
   value = f.finished(value);
   for (int64_t t = y; t < count; t += Y) {
     U unit[F::INPUTS];

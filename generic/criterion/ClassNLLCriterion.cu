@@ -60,6 +60,10 @@ struct LossSums {
   struct Value {
     real loss, total;
   };
+  struct Term {
+    int64_t target, position;
+    real score, weight; /* 0 if the target is ignored or bad */
+  };
   Positions p;
   thcunn::IndexCheck check;
   Element *output;
@@ -68,19 +72,23 @@ struct LossSums {
 
   __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return {0, 0}; }
-  __device__ void add(Value &partial, Coefficients, int64_t, int64_t i) const
+  __device__ Term load(Coefficients, int64_t, int64_t i) const
   {
     int64_t index[3];
     p.extents.indices(i, index);
     const int64_t target = *p.target.at(index);
-    if (target == p.ignoreIndex) return;
-    if (!check(target, i)) {
+    if (target == p.ignoreIndex || target < 0 || target >= p.classes) return {target, i, 0, 0};
+    return {target, i, thcunn::load(p.scores.at(index) + target * p.classStride), p.weightOf(target)};
+  }
+  __device__ void add(Value &partial, Coefficients, const Term &term) const
+  {
+    if (term.target == p.ignoreIndex) return;
+    if (!check(term.target, term.position)) {
       partial.loss = NAN;
       return;
     }
-    const real weight = p.weightOf(target);
-    partial.loss -= weight * thcunn::load(p.scores.at(index) + target * p.classStride);
-    partial.total += weight;
+    partial.loss -= term.weight * term.score;
+    partial.total += term.weight;
   }
   __device__ Value merge(Value a, Value b) const { return {a.loss + b.loss, a.total + b.total}; }
   __device__ void finish(int64_t, Value sum) const

@@ -15,7 +15,9 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
   const Labels labels = thcunn::classRows<const int64_t>(target);
   const thcunn::IndexCheck check = thcunn::indexCheck(state, "target", 0, x.classes, "in row");
   const double scale = (x.rows > 0 ? 1 / (double)x.classes : 1) * (sizeAverage ? 1 / (double)x.rows : 1);
-  thcunn::sumOverClasses<real>(state, output, x, scale, [=] __device__(int64_t row, int64_t c) -> real {
+  real *const sums = thcunn::rowSums<real>(state, x.rows);
+  THNN_RETURN_IF_FAILED(state);
+  auto term = [=] __device__(int64_t row, int64_t c) -> real {
     const real score = thcunn::load(x.at(row, c));
     real sum = 0;
     bool isLabel = false, isValid = true;
@@ -30,7 +32,10 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
     }
     thcunn::store(mask.at(row, c), isLabel ? 1 : 0);
     return !isValid ? (real)NAN : isLabel ? 0 : sum;
-  });
+  };
+  thcunn::sumRows<real>(state, x.rows, x.classes, x.hasAdjacentClasses(), term,
+                        [=] __device__(int64_t row, real sum) { sums[row] = sum; });
+  thcunn::storeSum(state, sums, x.rows, scale, TH_DATA(output));
 }
 
 namespace

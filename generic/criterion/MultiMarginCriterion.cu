@@ -6,6 +6,12 @@ typedef thcunn::ClassRows<Element> Rows;
 namespace
 {
 
+/* The target of a row. */
+struct Target {
+  int64_t target;
+  real reach, weight; /* margin - the score of the target; NaN as the weight of a bad target */
+};
+
 struct Samples {
   Rows scores;
   thcunn::IndexCheck check;
@@ -15,48 +21,73 @@ struct Samples {
   real margin;
   bool squared;
 
-  __device__ int64_t targetOf(int64_t row) const { return target[row * targetStride]; }
-  __device__ real weightOf(int64_t target) const
+  __device__ Target targetOf(int64_t row) const
   {
-    return weights ? thcunn::load(weights + target * weightStride) : 1;
-  }
-  /* The argument of the hinge. */
-  __device__ real distance(int64_t row, int64_t target, int64_t c) const
-  {
-    return margin - thcunn::load(scores.at(row, target)) + thcunn::load(scores.at(row, c));
+    const int64_t t = target[row * targetStride];
+    if (!check(t, row)) return {t, 0, (real)NAN};
+    return {t, margin - thcunn::load(scores.at(row, t)), weights ? thcunn::load(weights + t * weightStride) : 1};
   }
 };
 
-/* The gradient of each row; the gradient by the score of the target is the negative sum of the others. */
-struct Gradient {
+struct Score {
+  int64_t c;
+  real score;
+};
+
+/* What the two reductions of a row have in common: a sum of terms of scores, those of other classes than the target. */
+struct RowSum {
   typedef real Value;
-  typedef thcunn::NoCoefficients Coefficients;
+  typedef Target Coefficients;
+  typedef Score Term;
   Samples s;
+
+  __device__ Target begin(int64_t row) const { return s.targetOf(row); }
+  __device__ real zero() const { return 0; }
+  __device__ Score load(const Target &, int64_t row, int64_t c) const
+  {
+    return {c, thcunn::load(s.scores.at(row, c))};
+  }
+  __device__ real merge(real a, real b) const { return a + b; }
+};
+
+struct Loss : RowSum {
+  real *sums; /* of rows */
+
+  __device__ void add(real &partial, const Target &k, const Score &x) const
+  {
+    if (x.c == k.target) return;
+    const real z = k.reach + x.score, term = z <= 0 ? 0 : z;
+    partial += k.weight * (s.squared ? term * term : term);
+  }
+  __device__ void finish(int64_t row, real sum) const { sums[row] = sum; }
+};
+
+/* The gradient of each row; the gradient by the score of the target is the negative sum of the others. */
+struct Gradient : RowSum {
   Rows gradient;
   real share;
   thcunn::GradientFactor<Element> factor;
 
-  __device__ real scaleOf(int64_t target) const { return factor.value() * (share * s.weightOf(target)); }
-  __device__ Coefficients begin(int64_t) const { return {}; }
-  __device__ Value zero() const { return 0; }
-  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t c) const
+  struct Coefficients : Target {
+    real scale;
+    Element *gradient; /* by the score of class 0 */
+  };
+  __device__ Coefficients begin(int64_t row) const
   {
-    const int64_t target = s.targetOf(row);
-    if (c == target) return;
-    if (!s.check(target, row)) {
-      thcunn::store(gradient.at(row, c), NAN);
-      return;
-    }
-    const real z = s.distance(row, target, c), slope = z <= 0 ? 0 : s.squared ? 2 * z : 1;
-    thcunn::store(gradient.at(row, c), slope * scaleOf(target));
+    const Target k = s.targetOf(row);
+    return {k, factor.value() * (share * k.weight), gradient.at(row, 0)};
+  }
+  __device__ void add(real &partial, const Coefficients &k, const Score &x) const
+  {
+    if (x.c == k.target) return;
+    const real z = k.reach + x.score, slope = z <= 0 ? 0 : s.squared ? 2 * z : 1;
+    thcunn::store(k.gradient + x.c * gradient.classStride, slope * k.scale);
     partial += slope;
   }
-  __device__ Value merge(Value a, Value b) const { return a + b; }
-  __device__ void finish(int64_t row, Value sum) const
+  __device__ void finish(int64_t row, real sum) const
   {
-    const int64_t target = s.targetOf(row);
-    if (!s.check(target, row)) return;
-    thcunn::store(gradient.at(row, target), -sum * scaleOf(target));
+    const Coefficients k = begin(row);
+    if (s.check(k.target, row)) thcunn::store(gradient.at(row, k.target), -sum * k.scale);
   }
 };
 
@@ -85,13 +116,11 @@ void THNN_(MultiMarginCriterion_updateOutput)(THNNState *state, THTensor *input,
   const int64_t rows = s.scores.rows;
   const double scale =
       rows == 0 && !sizeAverage ? 1 : 1 / ((double)s.scores.classes * (sizeAverage ? (double)rows : 1));
-  thcunn::sumOverClasses<real>(state, output, s.scores, scale, [=] __device__(int64_t row, int64_t c) -> real {
-    const int64_t target = s.targetOf(row);
-    if (!s.check(target, row)) return NAN;
-    if (c == target) return 0;
-    const real z = s.distance(row, target, c), term = z <= 0 ? 0 : z;
-    return s.weightOf(target) * (s.squared ? term * term : term);
-  });
+  real *const sums = thcunn::rowSums<real>(state, rows);
+  THNN_RETURN_IF_FAILED(state);
+  const Loss loss = {{s}, sums};
+  thcunn::reduce(state, loss, rows, s.scores.classes, s.scores.hasAdjacentClasses());
+  thcunn::storeSum(state, sums, rows, scale, TH_DATA(output));
 }
 
 void THNN_(MultiMarginCriterion_updateGradInput)(THNNState *state, THTensor *input, THIndexTensor *target,
@@ -101,6 +130,6 @@ void THNN_(MultiMarginCriterion_updateGradInput)(THNNState *state, THTensor *inp
   const Samples s = samplesOf(state, input, target, p, weights, margin);
   const Rows gradient = thcunn::classRows<Element>(gradInput);
   const double share = 1 / ((double)gradient.classes * (sizeAverage ? (double)gradient.rows : 1));
-  const Gradient g = {s, gradient, (real)share, state};
-  thcunn::reduce(state, g, gradient.rows, gradient.classes, gradient.classStride <= gradient.rowStride);
+  const Gradient g = {{s}, gradient, (real)share, state};
+  thcunn::reduce(state, g, gradient.rows, gradient.classes, gradient.hasAdjacentClasses());
 }

@@ -30,6 +30,7 @@ template <UnitKind K> struct Moments {
   struct Value {
     real count, mean[U::sets], squares[U::sets];
   };
+  typedef U Term;
   typedef NoCoefficients Coefficients;
 
   Channels channels;
@@ -46,13 +47,17 @@ template <UnitKind K> struct Moments {
   }
   __device__ Coefficients begin(int64_t) const { return {}; }
 
-  /* Mean and centred sum of squares of the unit, merged into those of the partial result. */
-  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t term) const
+  __device__ U load(Coefficients, int64_t row, int64_t term) const
   {
     U x;
     int64_t offset[OPERANDS];
     channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
     x.load(channels.operand[0].data + offset[0]);
+    return x;
+  }
+  /* Mean and centred sum of squares of the unit, merged into those of the partial result. */
+  __device__ void add(Value &partial, Coefficients, const U &x) const
+  {
     Value unit;
     unit.count = U::size / U::sets;
     if (K == PACKED_POSITIONS) {
@@ -298,6 +303,9 @@ template <UnitKind K, bool RELU> struct GradSums {
   struct Value {
     real sum[U::sets], dot[U::sets];
   };
+  struct Term {
+    U x, g;
+  };
 
   Channels channels;
   ChannelParameters parameters;
@@ -316,18 +324,22 @@ template <UnitKind K, bool RELU> struct GradSums {
     k.load(parameters, U::firstChannel(row), RELU);
     return k;
   }
-  __device__ void add(Value &partial, const Coefficients &k, int64_t row, int64_t term) const
+  __device__ Term load(const Coefficients &, int64_t row, int64_t term) const
   {
-    U x, g;
+    Term t;
     int64_t offset[OPERANDS];
     channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
-    x.load(channels.operand[0].data + offset[0]);
-    g.load(channels.operand[1].data + offset[1]);
+    t.x.load(channels.operand[0].data + offset[0]);
+    t.g.load(channels.operand[1].data + offset[1]);
+    return t;
+  }
+  __device__ void add(Value &partial, const Coefficients &k, const Term &t) const
+  {
     Value unit = zero();
 #pragma unroll
     for (int e = 0; e < U::size; e++) {
       const int s = U::setOf(e);
-      const real value = x.get(e), gradient = k.gradient(s, g.get(e), value, RELU);
+      const real value = t.x.get(e), gradient = k.gradient(s, t.g.get(e), value, RELU);
       unit.sum[s] += gradient;
       unit.dot[s] += gradient * (value - k.mean[s]);
     }

@@ -114,62 +114,31 @@ struct ChannelVector {
      typedef ... Coefficients, Operands;
      Coefficients begin(int64_t row) const;
      Operands load(int64_t row, int64_t term) const;
-     void finish(const Coefficients &k, const Operands &operands) const;   computes and stores
-
-   Several units are loaded before the first one is stored: the compiler would not move a load before a store, since it
-   cannot know that the addresses differ. */
-template <int X, class F>
-__global__ void __launch_bounds__(THREADS)
-    applyKernel(F f, int64_t rows, int64_t count, int64_t partLength, int64_t parts)
+     void finish(const Coefficients &k, const Operands &operands) const;   computes and stores */
+template <class F> __device__ void applyTerms(const F &f, int64_t row, int64_t first, int64_t end, int step)
 {
-  const int Y = THREADS / X, units = 2;
-  const int64_t part = blockIdx.x % parts, row = blockIdx.x / parts * X + threadIdx.x % X;
-  const int64_t end = (part + 1) * partLength < count ? (part + 1) * partLength : count;
-  if (row >= rows) return;
   const typename F::Coefficients k = f.begin(row);
-  for (int64_t i = part * partLength + threadIdx.x / X; i < end; i += units * Y) {
-    typename F::Operands operands[units];
-#pragma unroll
-    for (int u = 0; u < units; u++)
-      if (i + u * Y < end) operands[u] = f.load(row, i + u * Y);
-#pragma unroll
-    for (int u = 0; u < units; u++)
-      if (i + u * Y < end) f.finish(k, operands[u]);
-  }
+  loadThenUse<2>(
+      first, end, step, [&](int64_t i) { return f.load(row, i); },
+      [&](const typename F::Operands &operands) { f.finish(k, operands); });
 }
 
-/* The division of rows of `count` terms into parts, a block for each part of X rows. It depends on sizes alone: enough
-   blocks for the largest devices if there are enough terms, and at most TERMS_PER_PART terms per block, which limits
-   rounding errors of sums. */
-struct RowParts {
-  int64_t length, parts, blocks;
-
-  RowParts(THNNState *state, int64_t X, int64_t rows, int64_t count)
-  {
-    const int64_t Y = THREADS / X, groups = (rows + X - 1) / X, enoughBlocks = 2048, least = 4 * Y;
-    length = (count * groups / enoughBlocks + Y - 1) / Y * Y;
-    if (length < least) length = least;
-    if (length > TERMS_PER_PART / X) length = TERMS_PER_PART / X;
-    parts = count > length ? (count + length - 1) / length : 1;
-    blocks = groups * parts;
-    if (groups > 0x7fffffff / parts)
-      THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "%lld channels of %lld values are more than a launch can have",
-                (long long)rows, (long long)count);
-  }
-};
+template <int X, class F>
+__global__ void __launch_bounds__(THREADS)
+    applyKernel(F f, int64_t rows, int64_t count, int64_t partLength, unsigned parts)
+{
+  const unsigned group = blockIdx.x / parts, part = blockIdx.x - group * parts;
+  const int64_t row = (int64_t)group * X + threadIdx.x % X, first = part * partLength;
+  const int64_t end = first + partLength < count ? first + partLength : count;
+  if (row < rows) applyTerms(f, row, first + threadIdx.x / X, end, THREADS / X);
+}
 
 template <int X, class F> void applyRows(THNNState *state, const F &f, int64_t rows, int64_t count)
 {
-  const RowParts p(state, X, rows, count);
+  const RowParts p(state, X, rows, count, 0);
   if (rows == 0 || count == 0 || state->status != THNN_OK) return;
   THCUNN_LAUNCH((applyKernel<X, F>), (unsigned)p.blocks, THREADS, streamOf(state))(f, rows, count, p.length,
-                                                                                   p.parts);
-}
-
-template <int X, class R> void reduceRows(THNNState *state, const R &r, int64_t rows, int64_t count)
-{
-  const RowParts p(state, X, rows, count);
-  if (rows > 0 && state->status == THNN_OK) reduceBlocks<X>(state, r, rows, count, p.length);
+                                                                                   (unsigned)p.parts);
 }
 
 /* Adjacent rows of a block. Eight packs are 128 bytes, a line of the cache. */

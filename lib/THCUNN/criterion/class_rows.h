@@ -12,6 +12,7 @@ template <class T> struct ClassRows {
   int64_t rows, classes, rowStride, classStride;
 
   __device__ T *at(int64_t row, int64_t c) const { return data + row * rowStride + c * classStride; }
+  bool hasAdjacentClasses() const { return rows == 1 || classStride <= rowStride; }
 };
 
 template <class T> ClassRows<T> classRows(const THNNTensor *t)
@@ -22,22 +23,18 @@ template <class T> ClassRows<T> classRows(const THNNTensor *t)
   return r;
 }
 
-/* Stores the sum over all rows and classes of term(row, class), times `scale`, in the first element of `output`. */
-template <class Number, class T, class Term>
-void sumOverClasses(THNNState *state, const THNNTensor *output, const ClassRows<T> &scores, double scale,
-                    Term term)
+/* Temporary memory for a number per row, of which storeSum stores the sum times `scale` in the first element of `output`. */
+template <class Number> Number *rowSums(THNNState *state, int64_t rows)
 {
-  const bool rowsAdjacent = scores.rowStride < scores.classStride && scores.rows > 1;
-  const Divisor inner(rowsAdjacent ? scores.rows : scores.classes);
+  return (Number *)scratch(state, (rows > 0 ? rows : 1) * (int64_t)sizeof(Number));
+}
+template <class Number, class T>
+void storeSum(THNNState *state, const Number *sums, int64_t rows, double scale, T *output)
+{
   const Number factor = (Number)scale;
-  T *const result = (T *)output->data;
   sumRows<Number>(
-      state, 1, scores.rows * scores.classes, true,
-      [=] __device__(int64_t, int64_t i) -> Number {
-        const int64_t outer = inner.quotient(i), rest = i - outer * inner.divisor;
-        return rowsAdjacent ? term(rest, outer) : term(outer, rest);
-      },
-      [=] __device__(int64_t, Number sum) { store(result, sum * factor); });
+      state, 1, rows, true, [=] __device__(int64_t, int64_t row) -> Number { return sums[row]; },
+      [=] __device__(int64_t, Number sum) { store(output, sum * factor); });
 }
 
 } // namespace thcunn

@@ -101,18 +101,19 @@ template <class T, class I, class Kind> struct MaxReduction {
     R best;
     I term;
   };
+  typedef Value Term;
   typedef Window<I> Coefficients;
   MaxForward<T, I, Kind> forward;
 
   __device__ Coefficients begin(int64_t row) const { return forward.windows.window(row); }
   __device__ Value zero() const { return {-INFINITY, -1}; }
-  __device__ void add(Value &partial, const Coefficients &window, int64_t, int64_t i) const
+  __device__ Term load(const Coefficients &window, int64_t, int64_t i) const
   {
     I k[WINDOW_AXES];
-    if (!forward.windows.element((I)i, window.span, k)) return;
-    const R value = load(forward.windows.at(window.output, window.span, k));
-    if (partial.term < 0 || value > partial.best || value != value) partial = {value, (I)i};
+    if (!forward.windows.element((I)i, window.span, k)) return zero();
+    return {thcunn::load(forward.windows.at(window.output, window.span, k)), (I)i};
   }
+  __device__ void add(Value &partial, const Coefficients &, Term term) const { partial = merge(partial, term); }
   __device__ Value merge(Value a, Value b) const
   {
     if (a.term < 0 || b.term < 0) return a.term < 0 ? b : a;

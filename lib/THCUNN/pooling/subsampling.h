@@ -16,6 +16,7 @@ template <class T, class I> struct ScaleGradient {
   struct Value {
     R weight, bias;
   };
+  typedef Value Term;
   SumForward<T, I, Sliding, Scaled<T, I>> forward;
   ImageLoop<I> channelOutputs;
   Images<const T, I> gradOutput;
@@ -25,20 +26,20 @@ template <class T, class I> struct ScaleGradient {
 
   __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return {0, 0}; }
-  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t i) const
+  __device__ Term load(Coefficients, int64_t row, int64_t i) const
   {
     Place<I> p = channelOutputs.at((I)i);
     p.c = (I)row;
-    const R g = load(gradOutput.at(p));
-    partial.weight += g * forward.sum(p);
-    partial.bias += g;
+    const R g = thcunn::load(gradOutput.at(p));
+    return {g * forward.sum(p), g};
   }
+  __device__ void add(Value &partial, Coefficients, Term term) const { partial = merge(partial, term); }
   __device__ Value merge(Value a, Value b) const { return {a.weight + b.weight, a.bias + b.bias}; }
   __device__ void finish(int64_t row, Value sum) const
   {
     T *weight = gradWeight + row * weightStride, *bias = gradBias + row * biasStride;
-    store(weight, load(weight) + scale * sum.weight);
-    store(bias, load(bias) + scale * sum.bias);
+    store(weight, thcunn::load(weight) + scale * sum.weight);
+    store(bias, thcunn::load(bias) + scale * sum.bias);
   }
 };
 

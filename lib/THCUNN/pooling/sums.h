@@ -93,17 +93,19 @@ template <class T, class I, class Kind, class Result> struct SumForward {
 /* The sums as reductions. */
 template <class T, class I, class Kind, class Result> struct SumReduction {
   typedef typename Arithmetic<T>::type Value;
+  typedef Value Term;
   typedef Window<I> Coefficients;
   SumForward<T, I, Kind, Result> forward;
 
   __device__ Coefficients begin(int64_t row) const { return forward.windows.window(row); }
   __device__ Value zero() const { return 0; }
-  __device__ void add(Value &partial, const Coefficients &window, int64_t, int64_t i) const
+  __device__ Term load(const Coefficients &window, int64_t, int64_t i) const
   {
     I k[WINDOW_AXES];
-    if (forward.windows.element((I)i, window.span, k))
-      partial += load(forward.windows.at(window.output, window.span, k));
+    if (!forward.windows.element((I)i, window.span, k)) return 0;
+    return thcunn::load(forward.windows.at(window.output, window.span, k));
   }
+  __device__ void add(Value &partial, const Coefficients &, Term term) const { partial += term; }
   __device__ Value merge(Value a, Value b) const { return a + b; }
   __device__ void finish(int64_t row, Value sum) const
   {

@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(THREADS)
           slopes.along[a] += slope;
         }
   }
-  slopes = mergeColumns<X, THREADS / X>(AddSlopes<Number, AXES>(), slopes);
+  slopes = mergeColumns<X>(AddSlopes<Number, AXES>(), slopes);
   if (threadIdx.x >= X || point >= count) return;
   T *to = gradGrid.sample(index[0], 0);
 #pragma unroll

@@ -7,6 +7,7 @@
    The order of every reduction depends on sizes and memory layout alone, so that results have the same bits in every run. */
 
 #include "runtime/call.h"
+#include "runtime/warp.h"
 
 namespace thcunn
 {
@@ -121,60 +122,127 @@ template <class F> void forEach(THNNState *state, int64_t count, F f)
   if (blocks > 0) THCUNN_LAUNCH(eachKernel<F>, blocks, THREADS, streamOf(state))(count, f);
 }
 
+/* Calls use(load(i)) for i = first, first + step, ... < end. A thread loads several terms before it uses the first one, and
+   so waits for memory once for all of them; the compiler alone would not move a load before a store. */
+template <int UNITS, class Load, class Use>
+__device__ void loadThenUse(int64_t first, int64_t end, int step, const Load &load, const Use &use)
+{
+  for (int64_t i = first; i < end; i += UNITS * step) {
+    decltype(load(i)) loaded[UNITS];
+#pragma unroll
+    for (int u = 0; u < UNITS; u++)
+      if (i + u * step < end) loaded[u] = load(i + u * step);
+#pragma unroll
+    for (int u = 0; u < UNITS; u++)
+      if (i + u * step < end) use(loaded[u]);
+  }
+}
+
 /* --- reductions ------------------------------------------------------------------------------------------------------
 
    A reduction of `count` terms for each of `rows` rows. R describes it, as a class with
 
-     typedef ... Value;               a partial result, trivially copyable
+     typedef ... Value;               a partial result, trivially copyable, of 32-bit words
      typedef ... Coefficients;        the numbers of a row that all its terms need
+     typedef ... Term;                what a thread loads of a term
      Coefficients begin(int64_t row) const;
      Value zero() const;              the result of no terms
-     void add(Value &partial, const Coefficients &k, int64_t row, int64_t i) const;   includes term i
+     Term load(const Coefficients &k, int64_t row, int64_t i) const;                  term i, which the row has
+     void add(Value &partial, const Coefficients &k, const Term &term) const;         includes a term
      Value merge(Value a, Value b) const;                    of two sets of terms, in any order
      void finish(int64_t row, Value result) const;           stores the result
 
-   all of them __device__. Each of the Y threads of a row adds every Y-th term; partial results are merged as a tree. A
-   block of X rows reduces at most TERMS_PER_PART / X terms of each. Longer rows are divided into parts, which separate
-   blocks reduce to scratch memory.
+   all of them __device__. Each of the Y threads of a row adds every Y-th term; partial results are merged as a tree.
+   Blocks have X rows, X * Y = THREADS. Rows of many terms are divided into parts, which separate blocks reduce to scratch
+   memory.
 
    `adjacent`: consecutive terms of a row are adjacent in memory. Otherwise consecutive rows are, and the threads of a
    warp have consecutive rows and the same terms. */
 
-static const int TERMS_PER_PART = 16384;
-
 struct NoCoefficients {};
 
-/* Merges the values of the block's threads (x, y) over y. All threads of the block call it, and all that have the same x
-   get the result. */
-template <int X, int Y, class R> __device__ typename R::Value mergeColumns(const R &r, typename R::Value value)
-{
-  typedef typename R::Value Value;
-  THCUNN_SHARED(Value, values, [Y][X]);
-  const unsigned x = threadIdx.x % X, y = threadIdx.x / X;
-  values[y][x] = value;
-  __syncthreads();
-  for (unsigned half = Y / 2; half > 0; half /= 2) {
-    if (y < half) values[y][x] = r.merge(values[y][x], values[y + half][x]);
-    __syncthreads();
+static const int TERMS_LOADED = 4; /* before the first of them is added */
+
+/* The division of rows of `count` terms into parts, a block for each part of X rows. It depends on sizes alone: enough
+   blocks for the largest devices if there are enough terms, and at most TERMS_PER_PART terms per block, which limits
+   rounding errors of sums. Rows of at most `undivided` terms are one part. */
+struct RowParts {
+  static const int TERMS_PER_PART = 16384;
+  int64_t length, parts, blocks;
+
+  RowParts(THNNState *state, int64_t X, int64_t rows, int64_t count, int64_t undivided)
+  {
+    const int64_t Y = THREADS / X, groups = (rows + X - 1) / X, enoughBlocks = 2048, least = 4 * Y;
+    length = (count * groups / enoughBlocks + Y - 1) / Y * Y;
+    if (length < least) length = least;
+    if (length > TERMS_PER_PART / X) length = TERMS_PER_PART / X;
+    if (count <= undivided) length = undivided;
+    parts = count > length ? (count + length - 1) / length : 1;
+    blocks = groups * parts;
+    if (groups > 0x7fffffff / parts || (parts > 1 && rows > 0x7fffffff))
+      THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "%lld rows of %lld terms are more than a launch can have",
+                (long long)rows, (long long)count);
   }
-  return values[0][x];
+};
+
+/* The parts of a reduction. Their results take one more launch to merge, in whose time a block adds 16 terms per thread;
+   twice as many if there are as many blocks as a large device runs at a time. Many rows stay undivided, since a block
+   merges the parts of each. */
+template <int X> RowParts reductionParts(THNNState *state, int64_t rows, int64_t count)
+{
+  const int64_t termsPerThread = rows >= 2048 ? 64 : rows >= 256 * X ? 32 : 16;
+  return RowParts(state, X, rows, count, THREADS / X * termsPerThread);
 }
 
-/* Blocks of X rows, whose terms Y threads add; X * Y = THREADS. Part p of a row has terms p * partLength to
-   (p + 1) * partLength - 1. */
+/* Merges the values of those lanes of a warp, or of LANES neighbours, whose numbers are equal modulo X. The first X lanes
+   get the results. All lanes of the warp call it. */
+template <int X, int LANES = WARP, class R>
+__device__ typename R::Value mergeLanes(const R &r, typename R::Value value)
+{
+#pragma unroll
+  for (int step = LANES / 2; step >= X; step /= 2) value = r.merge(value, shuffledDown(value, step));
+  return value;
+}
+
+/* Merges the values of the block's threads whose numbers are equal modulo X, at most 32; all of them get the result. All
+   threads of the block call it. */
+template <int X, class R> __device__ typename R::Value mergeColumns(const R &r, typename R::Value value)
+{
+  typedef typename R::Value Value;
+  THCUNN_SHARED(Value, ofWarp, [THREADS / WARP][X]);
+  const unsigned x = threadIdx.x % X;
+  value = mergeLanes<X>(r, value);
+  if (threadIdx.x % WARP < X) ofWarp[threadIdx.x / WARP][x] = value;
+  __syncthreads();
+  value = ofWarp[0][x];
+#pragma unroll
+  for (int w = 1; w < THREADS / WARP; w++) value = r.merge(value, ofWarp[w][x]);
+  return value;
+}
+
+/* What one of `step` threads adds of the terms first, first + step, ... < end of a row. */
+template <class R>
+__device__ typename R::Value addTerms(const R &r, int64_t row, int64_t first, int64_t end, int step)
+{
+  typename R::Value value = r.zero();
+  const typename R::Coefficients k = r.begin(row);
+  loadThenUse<TERMS_LOADED>(
+      first, end, step, [&](int64_t i) { return r.load(k, row, i); },
+      [&](const typename R::Term &term) { r.add(value, k, term); });
+  return value;
+}
+
+/* Part p of a row has terms p * partLength to (p + 1) * partLength - 1. */
 template <int X, class R>
 __global__ void __launch_bounds__(THREADS)
-    reduceKernel(R r, int64_t rows, int64_t count, int64_t partLength, int64_t parts, typename R::Value *partials)
+    reduceKernel(R r, int64_t rows, int64_t count, int64_t partLength, unsigned parts, typename R::Value *partials)
 {
-  const int Y = THREADS / X;
-  const int64_t part = blockIdx.x % parts, row = blockIdx.x / parts * X + threadIdx.x % X;
-  const int64_t end = (part + 1) * partLength < count ? (part + 1) * partLength : count;
+  const unsigned group = blockIdx.x / parts, part = blockIdx.x - group * parts;
+  const int64_t row = (int64_t)group * X + threadIdx.x % X, first = part * partLength;
+  const int64_t end = first + partLength < count ? first + partLength : count;
   typename R::Value value = r.zero();
-  if (row < rows) {
-    const typename R::Coefficients k = r.begin(row);
-    for (int64_t i = part * partLength + threadIdx.x / X; i < end; i += Y) r.add(value, k, row, i);
-  }
-  value = mergeColumns<X, Y>(r, value);
+  if (row < rows) value = addTerms(r, row, first + threadIdx.x / X, end, THREADS / X);
+  value = mergeColumns<X>(r, value);
   if (threadIdx.x >= X || row >= rows) return;
   if (partials) partials[row * parts + part] = value;
   else r.finish(row, value);
@@ -183,6 +251,7 @@ __global__ void __launch_bounds__(THREADS)
 /* The reduction of the partial results of a row's parts. */
 template <class R> struct MergeParts {
   typedef typename R::Value Value;
+  typedef Value Term;
   typedef NoCoefficients Coefficients;
   R r;
   const Value *partials;
@@ -190,60 +259,36 @@ template <class R> struct MergeParts {
 
   __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return r.zero(); }
-  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t i) const
-  {
-    partial = r.merge(partial, partials[row * parts + i]);
-  }
+  __device__ Term load(Coefficients, int64_t row, int64_t i) const { return partials[row * parts + i]; }
+  __device__ void add(Value &partial, Coefficients, const Term &term) const { partial = r.merge(partial, term); }
   __device__ Value merge(Value a, Value b) const { return r.merge(a, b); }
   __device__ void finish(int64_t row, Value value) const { r.finish(row, value); }
 };
 
-/* Parts have at most TERMS_PER_PART / X terms, which limits rounding errors of sums. */
-template <int X, class R>
-void reduceBlocks(THNNState *state, const R &r, int64_t rows, int64_t count,
-                  int64_t partLength = TERMS_PER_PART / X)
+template <int X, class R> void reduceRows(THNNState *state, const R &r, int64_t rows, int64_t count)
 {
   typedef typename R::Value Value;
-  const int64_t parts = count > partLength ? (count + partLength - 1) / partLength : 1;
-  const int64_t groups = (rows + X - 1) / X;
-  if (groups > 0x7fffffff / parts || (parts > 1 && rows > 0x7fffffff)) {
-    THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL,
-              "a reduction of %lld rows of %lld terms is more than a launch can have", (long long)rows,
-              (long long)count);
-    return;
-  }
+  const RowParts p = reductionParts<X>(state, rows, count);
+  if (rows == 0 || state->status != THNN_OK) return;
   Value *partials = NULL;
-  if (parts > 1 && (partials = (Value *)scratch(state, rows * parts * (int64_t)sizeof(Value))) == NULL) return;
-  THCUNN_LAUNCH((reduceKernel<X, R>), (unsigned)(groups * parts), THREADS, streamOf(state))
-  (r, rows, count, partLength, parts, partials);
-  if (parts == 1) return;
-  const MergeParts<R> merge = {r, partials, parts};
+  if (p.parts > 1 && (partials = (Value *)scratch(state, rows * p.parts * (int64_t)sizeof(Value))) == NULL) return;
+  THCUNN_LAUNCH((reduceKernel<X, R>), (unsigned)p.blocks, THREADS, streamOf(state))
+  (r, rows, count, p.length, (unsigned)p.parts, partials);
+  if (p.parts == 1) return;
+  const MergeParts<R> merge = {r, partials, p.parts};
   THCUNN_LAUNCH((reduceKernel<1, MergeParts<R>>), (unsigned)rows, THREADS, streamOf(state))
-  (merge, rows, parts, parts, 1, nullptr);
+  (merge, rows, p.parts, p.parts, 1, nullptr);
 }
 
-/* Rows of at most TERMS_PER_WARP terms: a warp each. */
+/* A warp per row. */
 template <class R> __global__ void __launch_bounds__(THREADS) reduceWarpsKernel(R r, int64_t rows, int64_t count)
 {
-  typedef typename R::Value Value;
-  THCUNN_SHARED(Value, values, [THREADS]);
   const unsigned lane = threadIdx.x % WARP;
   const int64_t row = (int64_t)blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP;
-  Value value = r.zero();
-  if (row < rows) {
-    const typename R::Coefficients k = r.begin(row);
-    for (int64_t i = lane; i < count; i += WARP) r.add(value, k, row, i);
-  }
-  values[threadIdx.x] = value;
-  __syncwarp();
-  for (unsigned half = WARP / 2; half > 0; half /= 2) {
-    if (lane < half) values[threadIdx.x] = r.merge(values[threadIdx.x], values[threadIdx.x + half]);
-    __syncwarp();
-  }
-  if (lane == 0 && row < rows) r.finish(row, values[threadIdx.x]);
+  if (row >= rows) return; /* the whole warp */
+  const typename R::Value value = mergeLanes<1>(r, addTerms(r, row, lane, count, WARP));
+  if (lane == 0) r.finish(row, value);
 }
-
-static const int TERMS_PER_WARP = 1024;
 
 template <class R> void reduceWarps(THNNState *state, const R &r, int64_t rows, int64_t count)
 {
@@ -251,32 +296,37 @@ template <class R> void reduceWarps(THNNState *state, const R &r, int64_t rows, 
   if (blocks > 0) THCUNN_LAUNCH(reduceWarpsKernel<R>, blocks, THREADS, streamOf(state))(r, rows, count);
 }
 
+/* A warp for each row of at most TERMS_PER_WARP terms, unless blocks of all BLOCK_ROWS rows or fewer run at a time. */
+static const int TERMS_PER_WARP = 1024, BLOCK_ROWS = 1024;
+
 template <class R> void reduce(THNNState *state, const R &r, int64_t rows, int64_t count, bool adjacent)
 {
   if (rows == 0 || state->status != THNN_OK) return;
-  if (adjacent && count > 32 && count <= TERMS_PER_WARP) reduceWarps(state, r, rows, count);
-  else if (adjacent && count > 32) reduceBlocks<1>(state, r, rows, count);
-  else reduceBlocks<32>(state, r, rows, count);
+  if (!adjacent || count <= 32) reduceRows<32>(state, r, rows, count);
+  else if (count <= TERMS_PER_WARP && rows > BLOCK_ROWS) reduceWarps(state, r, rows, count);
+  else reduceRows<1>(state, r, rows, count);
 }
 
 /* A reduction that is a sum of numbers of type A: term(row, i) is a term, result(row, sum) stores the result. */
-template <class A, class Term, class Result> struct Sum {
+template <class A, class TermOf, class Result> struct Sum {
   typedef A Value;
+  typedef A Term;
   typedef NoCoefficients Coefficients;
-  Term term;
+  TermOf term;
   Result result;
 
   __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ Value zero() const { return 0; }
-  __device__ void add(Value &partial, Coefficients, int64_t row, int64_t i) const { partial += term(row, i); }
+  __device__ Term load(Coefficients, int64_t row, int64_t i) const { return term(row, i); }
+  __device__ void add(Value &partial, Coefficients, Term value) const { partial += value; }
   __device__ Value merge(Value a, Value b) const { return a + b; }
   __device__ void finish(int64_t row, Value sum) const { result(row, sum); }
 };
 
-template <class A, class Term, class Result>
-void sumRows(THNNState *state, int64_t rows, int64_t count, bool adjacent, Term term, Result result)
+template <class A, class TermOf, class Result>
+void sumRows(THNNState *state, int64_t rows, int64_t count, bool adjacent, TermOf term, Result result)
 {
-  const Sum<A, Term, Result> sum = {term, result};
+  const Sum<A, TermOf, Result> sum = {term, result};
   reduce(state, sum, rows, count, adjacent);
 }
 
