@@ -124,7 +124,7 @@ static void loss(THNNState *state, const THTensor *input, const THIndexTensor *t
   LossSums sums = {positionsOf(input, target, weights, ignoreIndex),
                    thcunn::indexCheck(state, "target", 0, input->size[input->ndim >= 2]), TH_DATA(output),
                    total_weight, sizeAverage};
-  thcunn::reduce(state, sums, 1, sums.p.extents.count(), true);
+  thcunn::reduceRows<1>(state, sums, 1, sums.p.extents.count());
 }
 
 static void gradient(THNNState *state, const THTensor *input, const THIndexTensor *target,

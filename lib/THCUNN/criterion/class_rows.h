@@ -32,8 +32,8 @@ template <class Number, class T>
 void storeSum(THNNState *state, const Number *sums, int64_t rows, double scale, T *output)
 {
   const Number factor = (Number)scale;
-  sumRows<Number>(
-      state, 1, rows, true, [=] __device__(int64_t, int64_t row) -> Number { return sums[row]; },
+  sumRow<Number>(
+      state, rows, [=] __device__(int64_t, int64_t row) -> Number { return sums[row]; },
       [=] __device__(int64_t, Number sum) { store(output, sum * factor); });
 }
 

@@ -179,6 +179,15 @@ __global__ void __launch_bounds__(THREADS)
   store(data.output + offset[0], callWithElements(f, in));
 }
 
+/* True if all operands consist of packs of contiguous elements, apart from the last elements. */
+inline bool isPacked(const THNNMap &shape)
+{
+  bool packed = shape.contiguous;
+  for (int k = 0; k < shape.count; k++)
+    packed = packed && (uintptr_t)shape.operand[k].data % sizeof(Pack<char>) == 0;
+  return packed;
+}
+
 /* tensor[0] = f(elements of the other tensors). */
 template <class T, int N, class F> void map(THNNState *state, const THNNTensor *const (&tensor)[N + 1], F f)
 {
@@ -187,9 +196,7 @@ template <class T, int N, class F> void map(THNNState *state, const THNNTensor *
   MapData<T, N> data;
   data.output = (T *)tensor[0]->data;
   for (int k = 0; k < N; k++) data.in[k] = (const T *)tensor[k + 1]->data;
-  bool packed = shape.contiguous;
-  for (int k = 0; k <= N; k++) packed = packed && (uintptr_t)shape.operand[k].data % sizeof(Pack<T>) == 0;
-  if (packed) {
+  if (isPacked(shape)) {
     const unsigned blocks = blockCount(state, shape.elements / Pack<T>::size + 1);
     if (blocks > 0)
       THCUNN_LAUNCH((packedMapKernel<T, N, F>), blocks, THREADS, streamOf(state))(shape.elements, data, f);
@@ -211,19 +218,71 @@ template <class T, int N, class F> void map(THNNState *state, const THNNTensor *
   });
 }
 
+/* The reduction to the sum of f(elements) times `factor`: a term is a pack of contiguous operands. */
+template <class T, int N, class F> struct PackedSum {
+  typedef typename Arithmetic<T>::type Value;
+  typedef NoCoefficients Coefficients;
+  struct Term {
+    Pack<T> pack[N];
+  };
+  MapData<T, N> data;
+  int64_t elements;
+  Value factor;
+  F f;
+
+  __device__ Coefficients begin(int64_t) const { return {}; }
+  __device__ Value zero() const { return 0; }
+  __device__ Term load(Coefficients, int64_t, int64_t i) const
+  {
+    Term term;
+#pragma unroll
+    for (int k = 0; k < N; k++) term.pack[k] = ((const Pack<T> *)data.in[k])[i];
+    return term;
+  }
+  __device__ void add(Value &partial, Coefficients, const Term &term) const
+  {
+    Value sum = 0;
+#pragma unroll
+    for (int e = 0; e < Pack<T>::size; e++) {
+      const T *in[N];
+#pragma unroll
+      for (int k = 0; k < N; k++) in[k] = &term.pack[k].element[e];
+      sum += callWithElements(f, in);
+    }
+    partial += sum;
+  }
+  __device__ Value merge(Value a, Value b) const { return a + b; }
+  /* Also adds the elements behind the last pack. */
+  __device__ void finish(int64_t, Value sum) const
+  {
+    for (int64_t i = elements / Pack<T>::size * Pack<T>::size; i < elements; i++) {
+      const T *in[N];
+#pragma unroll
+      for (int k = 0; k < N; k++) in[k] = data.in[k] + i;
+      sum += callWithElements(f, in);
+    }
+    store(data.output, sum * factor);
+  }
+};
+
 /* The first element of `output` = scale * the sum of f(elements of the tensors). */
 template <class T, int N, class F>
 void mapSum(THNNState *state, const THNNTensor *output, double scale, const THNNTensor *const (&tensor)[N], F f)
 {
   typedef typename Arithmetic<T>::type Number;
   const THNNMap shape = beginMap<T>(state, false, N, tensor);
-  const MapOperands<N> operands(shape);
+  if (state->status != THNN_OK) return;
   MapData<T, N> data;
   data.output = (T *)output->data;
   for (int k = 0; k < N; k++) data.in[k] = (const T *)tensor[k]->data;
   const Number factor = (Number)scale;
-  sumRows<Number>(
-      state, 1, shape.elements, true,
+  if (isPacked(shape)) {
+    const PackedSum<T, N, F> sum = {data, shape.elements, factor, f};
+    return reduceRows<1>(state, sum, 1, shape.elements / Pack<T>::size);
+  }
+  const MapOperands<N> operands(shape);
+  sumRow<Number>(
+      state, shape.elements,
       [=] __device__(int64_t, int64_t i) -> Number {
         const T *in[N];
 #pragma unroll

@@ -330,6 +330,14 @@ void sumRows(THNNState *state, int64_t rows, int64_t count, bool adjacent, TermO
   reduce(state, sum, rows, count, adjacent);
 }
 
+/* The sum of one row. */
+template <class A, class TermOf, class Result>
+void sumRow(THNNState *state, int64_t count, TermOf term, Result result)
+{
+  const Sum<A, TermOf, Result> sum = {term, result};
+  reduceRows<1>(state, sum, 1, count);
+}
+
 } // namespace thcunn
 
 #endif
