@@ -22,20 +22,18 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
                                        THTensor *save_mean, THTensor *save_std, bool train, double momentum,
                                        double eps, bool relu, double limit)
 {
-  if (train) {
-    MomentsOutputs to = {};
-    to.save_mean = save_mean;
-    to.save_std = save_std;
-    to.running_mean = running_mean;
-    to.running_var = running_var;
-    to.momentum = (real)momentum;
-    to.eps = (real)eps;
-    to.unbiased = true;
-    moments(state, input, to);
-  }
   const ChannelParameters parameters =
       parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps, limit);
-  normalize(state, input, output, parameters, relu);
+  if (!train) return normalize(state, input, output, parameters, relu);
+  MomentsOutputs to = {};
+  to.save_mean = save_mean;
+  to.save_std = save_std;
+  to.running_mean = running_mean;
+  to.running_var = running_var;
+  to.momentum = (real)momentum;
+  to.eps = (real)eps;
+  to.unbiased = true;
+  momentsAndNormalize(state, input, output, to, parameters, relu);
 }
 
 void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -47,7 +45,7 @@ void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *
   const ChannelParameters parameters =
       parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps, limit);
   if (input->size[1] == 0) return;
-  const bool needsSums = train && gradInput != NULL;
+  const bool needsInput = gradInput != NULL, needsSums = train && needsInput;
   GradientSums sums = {};
   if (needsSums) {
     const int64_t C = input->size[1];
@@ -57,9 +55,9 @@ void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *
     for (int d = 0; d < input->ndim; d++) values *= d == 1 ? 1 : input->size[d];
     sums = {ChannelVector(memory, 1), ChannelVector(memory + C, 1), (real)values};
   }
-  if (needsSums || gradWeight != NULL || gradBias != NULL) {
-    const GradientOutputs to = {sums.sum, sums.dot, gradWeight, gradBias, (real)scale};
-    gradSums(state, input, gradOutput, parameters, to, relu);
-  }
-  if (gradInput != NULL) THNN_(batchNorm)::gradInput(state, input, gradOutput, gradInput, parameters, sums, relu);
+  const bool addsSums = needsSums || gradWeight != NULL || gradBias != NULL;
+  const GradientOutputs to = {sums.sum, sums.dot, gradWeight, gradBias, (real)scale};
+  if (addsSums && needsInput) gradSumsAndInput(state, input, gradOutput, gradInput, parameters, to, sums, relu);
+  else if (addsSums) gradSums(state, input, gradOutput, parameters, to, relu);
+  else if (needsInput) THNN_(batchNorm)::gradInput(state, input, gradOutput, gradInput, parameters, sums, relu);
 }

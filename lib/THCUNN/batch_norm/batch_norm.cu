@@ -215,6 +215,26 @@ void normalize(THNNState *state, THTensor *input, THTensor *output, const Channe
   else normalizeUnits<SINGLE>(state, channels, parameters, relu);
 }
 
+template <UnitKind K>
+static void computeAndNormalize(THNNState *state, const Channels &channels, const MomentsOutputs &to,
+                                const ChannelParameters &parameters, bool relu)
+{
+  const Moments<K> moments = {channels, to, (real)channels.positions};
+  const Normalize<K> map = {channels, parameters, relu};
+  reduceAndApplyUnits<K>(state, moments, map, channels);
+}
+
+void momentsAndNormalize(THNNState *state, THTensor *input, THTensor *output, const MomentsOutputs &to,
+                         const ChannelParameters &parameters, bool relu)
+{
+  const Channels channels = channelsOf(state, 1, input, NULL, output);
+  if (channels.kind == PACKED_POSITIONS)
+    computeAndNormalize<PACKED_POSITIONS>(state, channels, to, parameters, relu);
+  else if (channels.kind == PACKED_CHANNELS)
+    computeAndNormalize<PACKED_CHANNELS>(state, channels, to, parameters, relu);
+  else computeAndNormalize<SINGLE>(state, channels, to, parameters, relu);
+}
+
 enum GradientKind { CONSTANT_STATISTICS, BATCH_STATISTICS };
 
 template <UnitKind K, GradientKind G, bool RELU> struct InputGradient {
@@ -384,6 +404,40 @@ void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const Cha
   const Channels channels = channelsOf(state, 1, input, gradOutput, NULL);
   if (relu) gradSumsBy<true>(state, channels, parameters, to);
   else gradSumsBy<false>(state, channels, parameters, to);
+}
+
+/* --- both --------------------------------------------------------------------------------------------------------------- */
+
+template <UnitKind K, GradientKind G, bool RELU>
+static void gradUnitsBy(THNNState *state, const Channels &channels, const ChannelParameters &parameters,
+                        const GradientOutputs &to, const GradientSums &sums)
+{
+  const GradSums<K, RELU> reduction = {channels, parameters, to};
+  const InputGradient<K, G, RELU> map = {channels, parameters, sums};
+  reduceAndApplyUnits<K>(state, reduction, map, channels);
+}
+
+template <GradientKind G, bool RELU>
+static void gradBy(THNNState *state, const Channels &channels, const ChannelParameters &parameters,
+                   const GradientOutputs &to, const GradientSums &sums)
+{
+  if (channels.kind == PACKED_POSITIONS)
+    gradUnitsBy<PACKED_POSITIONS, G, RELU>(state, channels, parameters, to, sums);
+  else if (channels.kind == PACKED_CHANNELS)
+    gradUnitsBy<PACKED_CHANNELS, G, RELU>(state, channels, parameters, to, sums);
+  else gradUnitsBy<SINGLE, G, RELU>(state, channels, parameters, to, sums);
+}
+
+void gradSumsAndInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                      const ChannelParameters &parameters, const GradientOutputs &to, const GradientSums &sums,
+                      bool relu)
+{
+  const bool constant = !sums.sum.isPresent();
+  const Channels channels = channelsOf(state, 1, input, gradOutput, gradInput);
+  if (constant && relu) gradBy<CONSTANT_STATISTICS, true>(state, channels, parameters, to, sums);
+  else if (constant) gradBy<CONSTANT_STATISTICS, false>(state, channels, parameters, to, sums);
+  else if (relu) gradBy<BATCH_STATISTICS, true>(state, channels, parameters, to, sums);
+  else gradBy<BATCH_STATISTICS, false>(state, channels, parameters, to, sums);
 }
 
 } // namespace THNN_(batchNorm)

@@ -4,7 +4,7 @@
 #include "batch_norm/channels.h"
 
 /* The stages of batch normalization. Each reads its tensors once, and the fused forward and backward are two stages: they
-   read their inputs twice and write once. Mean and centred sum of squares are computed per unit, and merged by Chan, Golub
+   read their inputs twice and write once, by one kernel if a block can have whole channels. Mean and centred sum of squares are computed per unit, and merged by Chan, Golub
    and LeVeque's formula, in `real`. */
 
 namespace THNN_(batchNorm)
@@ -62,6 +62,15 @@ void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const Cha
 /* gradInput = (g - sum / count - (x - mean) * inverse^2 * dot / count) * inverse * weight */
 void gradInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                const ChannelParameters &parameters, const GradientSums &sums, bool relu);
+
+/* moments and normalize, whose parameters may be the outputs of moments. */
+void momentsAndNormalize(THNNState *state, THTensor *input, THTensor *output, const MomentsOutputs &to,
+                         const ChannelParameters &parameters, bool relu);
+
+/* gradSums and gradInput, whose sums may be the outputs of gradSums. */
+void gradSumsAndInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                      const ChannelParameters &parameters, const GradientOutputs &to, const GradientSums &sums,
+                      bool relu);
 
 } // namespace THNN_(batchNorm)
 

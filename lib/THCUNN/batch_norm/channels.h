@@ -141,6 +141,33 @@ template <int X, class F> void applyRows(THNNState *state, const F &f, int64_t r
                                                                                    (unsigned)p.parts);
 }
 
+/* A reduction of undivided rows, and f of the same units, which the block then finds in the cache. */
+template <int X, class R, class F>
+__global__ void __launch_bounds__(THREADS) reduceAndApplyKernel(R r, F f, int64_t rows, int64_t count)
+{
+  const int64_t row = (int64_t)blockIdx.x * X + threadIdx.x % X, first = threadIdx.x / X;
+  typename R::Value value = r.zero();
+  if (row < rows) value = addTerms(r, row, first, count, THREADS / X);
+  value = mergeColumns<X>(r, value);
+  if (threadIdx.x < X && row < rows) r.finish(row, value);
+  __syncthreads();
+  if (row < rows) applyTerms(f, row, first, count, THREADS / X);
+}
+
+/* Both loops, in one launch if no row is divided; f.begin(row) may read what r.finish(row) stores. */
+template <int X, class R, class F>
+void reduceAndApplyRows(THNNState *state, const R &r, const F &f, int64_t rows, int64_t count)
+{
+  const RowParts p = reductionParts<X>(state, rows, count);
+  if (rows == 0 || state->status != THNN_OK) return;
+  if (p.parts > 1) {
+    reduceRows<X>(state, r, rows, count);
+    applyRows<X>(state, f, rows, count);
+    return;
+  }
+  THCUNN_LAUNCH((reduceAndApplyKernel<X, R, F>), (unsigned)p.blocks, THREADS, streamOf(state))(r, f, rows, count);
+}
+
 /* Adjacent rows of a block. Eight packs are 128 bytes, a line of the cache. */
 template <UnitKind K> struct AdjacentRows {
   static const int count = K == PACKED_CHANNELS ? 8 : 32;
@@ -160,6 +187,15 @@ template <UnitKind K, class R> void reduceUnits(THNNState *state, const R &r, co
   if constexpr (K != PACKED_POSITIONS)
     if (channels.adjacentChannels) return reduceRows<AdjacentRows<K>::count>(state, r, rows, terms);
   if constexpr (K != PACKED_CHANNELS) reduceRows<1>(state, r, rows, terms);
+}
+
+template <UnitKind K, class R, class F>
+void reduceAndApplyUnits(THNNState *state, const R &r, const F &f, const Channels &channels)
+{
+  const int64_t rows = channels.rows(), terms = channels.terms();
+  if constexpr (K != PACKED_POSITIONS)
+    if (channels.adjacentChannels) return reduceAndApplyRows<AdjacentRows<K>::count>(state, r, f, rows, terms);
+  if constexpr (K != PACKED_CHANNELS) reduceAndApplyRows<1>(state, r, f, rows, terms);
 }
 
 } // namespace THNN_(channels)
