@@ -186,12 +186,14 @@ static void launch(THNNState *state, const F &f, const Channels &channels)
                                                                                                 terms);
 }
 
-/* With adjacent channels: a few threads, a warp or a block for each row. */
+/* With adjacent channels: a few threads, a warp or a block for each row. A block has shorter rows, too, if all blocks run
+   at a time. */
 template <UnitKind K, class F> static void launchAdjacent(THNNState *state, const F &f, const Channels &channels)
 {
   const int64_t terms = K == PACKED_CHANNELS ? channels.channels / F::U::size : channels.channels;
+  const bool hasFewRows = channels.positions / F::U::rows <= BLOCK_ROWS;
   if (terms <= 8) launch<K, 4, true>(state, f, channels);
-  else if (terms <= 256) launch<K, 32, true>(state, f, channels);
+  else if (terms <= (hasFewRows ? 32 : 256)) launch<K, 32, true>(state, f, channels);
   else launch<K, THREADS, true>(state, f, channels);
 }
 
