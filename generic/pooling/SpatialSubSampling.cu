@@ -19,7 +19,7 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
 {
   const WindowAxis window[] = {AXIS(kH, dH), AXIS(kW, dW)};
   const ScaledBy<Element> scaled = {weight, NULL};
-  sumBackward<Element>(state, 2, window, Sliding(), scaled, gradOutput, gradInput);
+  sumBackward<Element, 2>(state, window, Sliding(), scaled, gradOutput, gradInput);
 }
 
 void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,

@@ -18,7 +18,7 @@ void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *inpu
 {
   const WindowAxis window[] = {AXIS(kW, dW)};
   const ScaledBy<Element> scaled = {weight, NULL};
-  sumBackward<Element>(state, 1, window, Sliding(), scaled, gradOutput, gradInput);
+  sumBackward<Element, 1>(state, window, Sliding(), scaled, gradOutput, gradInput);
 }
 
 void THNN_(TemporalSubSampling_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,

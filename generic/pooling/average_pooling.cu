@@ -26,7 +26,7 @@ void THNN_(SpatialAveragePooling_updateGradInput)(THNNState *state, THTensor *in
 {
   const WindowAxis window[] = SPATIAL;
   const MeanOf<Element> mean = {count_include_pad};
-  sumBackward<Element>(state, 2, window, Sliding(), mean, gradOutput, gradInput);
+  sumBackward<Element, 2>(state, window, Sliding(), mean, gradOutput, gradInput);
 }
 
 void THNN_(VolumetricAveragePooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int kT,
@@ -45,5 +45,5 @@ void THNN_(VolumetricAveragePooling_updateGradInput)(THNNState *state, THTensor 
 {
   const WindowAxis window[] = VOLUMETRIC;
   const MeanOf<Element> mean = {count_include_pad};
-  sumBackward<Element>(state, 3, window, Sliding(), mean, gradOutput, gradInput);
+  sumBackward<Element, 3>(state, window, Sliding(), mean, gradOutput, gradInput);
 }

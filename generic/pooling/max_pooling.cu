@@ -28,7 +28,7 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
                                                THTensor *gradInput, THIndexTensor *indices, int kW, int dW)
 {
   const WindowAxis window[] = TEMPORAL;
-  maxBackward<Element, INDEX_KERNEL>(state, 1, window, Sliding(), true, gradOutput, indices, gradInput);
+  maxBackward<Element, 1, INDEX_KERNEL>(state, window, Sliding(), true, gradOutput, indices, gradInput);
 }
 
 void THNN_(SpatialMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -44,7 +44,7 @@ void THNN_(SpatialMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
                                               int dH, int padW, int padH, bool ceil_mode)
 {
   const WindowAxis window[] = SPATIAL(1, 1);
-  maxBackward<Element, INDEX_INPUT>(state, 2, window, Sliding(), true, gradOutput, indices, gradInput);
+  maxBackward<Element, 2, INDEX_INPUT>(state, window, Sliding(), true, gradOutput, indices, gradInput);
 }
 
 void THNN_(SpatialDilatedMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -61,7 +61,7 @@ void THNN_(SpatialDilatedMaxPooling_updateGradInput)(THNNState *state, THTensor 
                                                      int dilationH, bool ceil_mode)
 {
   const WindowAxis window[] = SPATIAL(dilationW, dilationH);
-  maxBackward<Element, INDEX_INPUT>(state, 2, window, Sliding(), true, gradOutput, indices, gradInput);
+  maxBackward<Element, 2, INDEX_INPUT>(state, window, Sliding(), true, gradOutput, indices, gradInput);
 }
 
 void THNN_(VolumetricMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -78,7 +78,7 @@ void THNN_(VolumetricMaxPooling_updateGradInput)(THNNState *state, THTensor *inp
                                                  bool ceilMode)
 {
   const WindowAxis window[] = VOLUMETRIC(1, 1, 1);
-  maxBackward<Element, INDEX_KERNEL_PACKED>(state, 3, window, Sliding(), true, gradOutput, indices, gradInput);
+  maxBackward<Element, 3, INDEX_KERNEL_PACKED>(state, window, Sliding(), true, gradOutput, indices, gradInput);
 }
 
 void THNN_(VolumetricDilatedMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -97,5 +97,5 @@ void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(THNNState *state, THTens
                                                         bool ceilMode)
 {
   const WindowAxis window[] = VOLUMETRIC(dilationT, dilationW, dilationH);
-  maxBackward<Element, INDEX_KERNEL_PACKED>(state, 3, window, Sliding(), true, gradOutput, indices, gradInput);
+  maxBackward<Element, 3, INDEX_KERNEL_PACKED>(state, window, Sliding(), true, gradOutput, indices, gradInput);
 }

@@ -29,7 +29,7 @@ void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(THNNState *state, THTenso
 void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                                           THTensor *gradInput)
 {
-  sumBackward<Element>(state, 2, ADAPTIVE, Adaptive(), MEAN, gradOutput, gradInput);
+  sumBackward<Element, 2>(state, ADAPTIVE, Adaptive(), MEAN, gradOutput, gradInput);
 }
 
 void THNN_(VolumetricAdaptiveAveragePooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -41,7 +41,7 @@ void THNN_(VolumetricAdaptiveAveragePooling_updateOutput)(THNNState *state, THTe
 void THNN_(VolumetricAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTensor *input,
                                                              THTensor *gradOutput, THTensor *gradInput)
 {
-  sumBackward<Element>(state, 3, ADAPTIVE, Adaptive(), MEAN, gradOutput, gradInput);
+  sumBackward<Element, 3>(state, ADAPTIVE, Adaptive(), MEAN, gradOutput, gradInput);
 }
 
 void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -53,7 +53,7 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
 void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                                       THTensor *gradInput, THIndexTensor *indices)
 {
-  maxBackward<Element, INDEX_INPUT>(state, 2, ADAPTIVE, Adaptive(), false, gradOutput, indices, gradInput);
+  maxBackward<Element, 2, INDEX_INPUT>(state, ADAPTIVE, Adaptive(), false, gradOutput, indices, gradInput);
 }
 
 void THNN_(SpatialFractionalMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -71,7 +71,7 @@ void THNN_(SpatialFractionalMaxPooling_updateGradInput)(THNNState *state, THTens
 {
   const WindowAxis window[] = {REGION(poolSizeH), REGION(poolSizeW)};
   const Fractional<Element> regions = {NULL, 2, {1, 0}, {}};
-  maxBackward<Element, INDEX_INPUT>(state, 2, window, regions, false, gradOutput, indices, gradInput);
+  maxBackward<Element, 2, INDEX_INPUT>(state, window, regions, false, gradOutput, indices, gradInput);
 }
 
 void THNN_(VolumetricFractionalMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -91,5 +91,5 @@ void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(THNNState *state, THT
 {
   const WindowAxis window[] = {REGION(poolSizeH), REGION(poolSizeW), REGION(poolSizeT)};
   const Fractional<Element> regions = {NULL, 3, {2, 1, 0}, {}};
-  maxBackward<Element, INDEX_INPUT>(state, 3, window, regions, false, gradOutput, indices, gradInput);
+  maxBackward<Element, 3, INDEX_INPUT>(state, window, regions, false, gradOutput, indices, gradInput);
 }

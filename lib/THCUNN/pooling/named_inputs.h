@@ -11,6 +11,8 @@ namespace thcunn
 namespace pooling
 {
 
+static const int64_t NO_INDEX = -1; /* of a window without elements */
+
 /* Decodes the index of an output. */
 template <class I, PoolingIndex KIND> struct IndexDecoder {
   SlidingAxis<I> axis[WINDOW_AXES];
@@ -84,78 +86,84 @@ template <class I, PoolingIndex KIND, class Axis> struct CheckIndices {
     if (elsewhere.data == NULL) return;
     bool isInside = true;
 #pragma unroll
-    for (int a = 0; a < WINDOW_AXES; a++) {
-      const Span<I> outputs = axis[a].outputs(input.x[a]);
-      isInside = isInside && p.x[a] >= outputs.begin && p.x[a] < outputs.begin + outputs.count;
-    }
+    for (int a = 0; a < WINDOW_AXES; a++) isInside = isInside && axis[a].mayRead(p.x[a], input.x[a]);
     if (!isInside) atomicMax(elsewhere.of(p), 1);
   }
 };
 
-/* The gradient of the maximum: a thread per input adds the gradients of the outputs whose index names the input, in the
+/* The gradient of the maximum: each input gets the sum of the gradients of the outputs whose index names it, in a fixed
    order of the outputs. In a plane with a flag, each thread reads the indices of all outputs. */
-template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
+template <class T, class I, PoolingIndex KIND, class Kind, int AXES> struct MaxBackward {
   typedef typename Arithmetic<T>::type R;
-  static const int NAMED_LOADS = sizeof(I) == 4 ? 2 : 1; /* indices of a row at a time, as registers allow */
-  ImageLoop<I> inputs;
+  typedef InputGroups<I, Kind, AXES> Groups;
+  static const int ALONG = Groups::ALONG, ACROSS = Groups::ACROSS, LOADS = Groups::LOADS;
+  Groups groups;
   Images<const T, I> gradOutput;
   Images<const int64_t, I> indices;
   Images<T, I> gradInput;
   IndexDecoder<I, KIND> decoder;
-  Axis axis[WINDOW_AXES];
-  IndexCheck check; /* of kernel elements; CheckIndices has checked the numbers of inputs */
+  IndexCheck check; /* of kernel elements, or NO_INDEX; CheckIndices has checked the numbers of inputs */
   PlaneFlags<I> elsewhere;
 
-  /* True if the index of output (d, h, w) names input p, which has the number `own`. */
-  __device__ bool isNamed(const Place<I> &p, int64_t own, I d, I h, I w, int64_t index) const
+  /* The input that the index of an output names, relative to the first one of a group, p: by its number in the plane or,
+     if the index is a kernel element, by its position along the axis, with -1 for an input elsewhere. */
+  __device__ int64_t distance(const Place<I> &p, int64_t own, const Place<I> &output, int64_t index,
+                              int64_t &bad) const
   {
-    if (KIND == INDEX_INPUT) return index == own;
-    if (!check(index) || index < 0) return false;
-    Place<I> input = p;
-    if (decoder.find(index, {p.n, p.c, {d, h, w}}, input))
-      return input.x[0] == p.x[0] && input.x[1] == p.x[1] && input.x[2] == p.x[2];
-    check.refuse(index);
-    return false;
+    if (KIND == INDEX_INPUT) return index - own;
+    Place<I> input = output;
+    if (!decoder.find(index, output, input)) {
+      if (index != NO_INDEX) bad = index;
+      return -1;
+    }
+    return input.x[0] == p.x[0] && input.x[ACROSS] == p.x[ACROSS] ? input.x[ALONG] - p.x[ALONG] : -1;
   }
 
   __device__ void operator()(int64_t i) const
   {
-    const Place<I> p = inputs.at((I)i);
-    const bool all = KIND == INDEX_INPUT && *elsewhere.of(p) != 0;
+    const Place<I> p = groups.first((I)i);
     Span<I> span[WINDOW_AXES];
+    groups.readers(p, span);
+    if (KIND == INDEX_INPUT && *elsewhere.of(p) != 0) {
 #pragma unroll
-    for (int a = 0; a < WINDOW_AXES; a++) {
-      span[a] = axis[a].outputs(p.x[a]);
-      if (all) span[a] = {0, decoder.axis[a].output, 1, 0};
+      for (int a = 0; a < WINDOW_AXES; a++) span[a] = {0, decoder.axis[a].output, 1, 0};
     }
     const int64_t own = ((int64_t)p.x[0] * decoder.axis[1].input + p.x[1]) * decoder.axis[2].input + p.x[2];
+    const int64_t step = KIND == INDEX_INPUT && ALONG == 1 ? decoder.axis[2].input : 1;
+    const I end = span[ALONG].begin + span[ALONG].count;
     const T *g = gradOutput.plane(p);
     const int64_t *index = indices.plane(p);
-    R sum = 0;
+    int64_t bad = NO_INDEX;
+    R sum[Groups::SIZE] = {};
 #pragma unroll 1
     for (I d = span[0].begin; d < span[0].begin + span[0].count; d++)
 #pragma unroll 1
-      for (I h = span[1].begin; h < span[1].begin + span[1].count; h++) {
-        const I begin = span[2].begin, end = begin + span[2].count;
-        const T *gRow = g + (d * gradOutput.sx[0] + h * gradOutput.sx[1] + begin * gradOutput.sx[2]);
-        const int64_t *indexRow = index + (d * indices.sx[0] + h * indices.sx[1] + begin * indices.sx[2]);
+      for (I k = span[ACROSS].begin; k < span[ACROSS].begin + span[ACROSS].count; k++) {
+        const T *from = g + (d * gradOutput.sx[0] + k * gradOutput.sx[ACROSS]);
+        const int64_t *indexFrom = index + (d * indices.sx[0] + k * indices.sx[ACROSS]);
 #pragma unroll 1
-        for (I w = begin; w < end; w += NAMED_LOADS) {
-          int64_t named[NAMED_LOADS];
-          R value[NAMED_LOADS];
+        for (I o = span[ALONG].begin; o < end; o += LOADS) {
+          int64_t named[LOADS];
+          R value[LOADS];
 #pragma unroll
-          for (int j = 0; j < NAMED_LOADS; j++) {
-            named[j] = w + j < end ? indexRow[j * indices.sx[2]] : -1;
-            value[j] = w + j < end ? load(gRow + j * gradOutput.sx[2]) : 0;
+          for (int l = 0; l < LOADS; l++) {
+            named[l] = o + l < end ? indexFrom[(o + l) * indices.sx[ALONG]] : -1;
+            value[l] = o + l < end ? load(from + (o + l) * gradOutput.sx[ALONG]) : 0;
           }
 #pragma unroll
-          for (int j = 0; j < NAMED_LOADS; j++)
-            if (w + j < end && isNamed(p, own, d, h, w + j, named[j])) sum += value[j];
-          indexRow += NAMED_LOADS * indices.sx[2];
-          gRow += NAMED_LOADS * gradOutput.sx[2];
+          for (int l = 0; l < LOADS; l++) {
+            if (o + l >= end) continue;
+            Place<I> output = p;
+            output.x[0] = d, output.x[ACROSS] = k, output.x[ALONG] = o + l;
+            const int64_t to = distance(p, own, output, named[l], bad);
+#pragma unroll
+            for (int j = 0; j < Groups::SIZE; j++)
+              if (to == j * step) sum[j] += value[l];
+          }
         }
       }
-    store(gradInput.at(p), sum);
+    groups.finish(gradInput, p, sum);
+    if (bad != NO_INDEX) check.refuse(bad);
   }
 };
 
@@ -166,7 +174,7 @@ static inline bool windowsHaveInputs(const WindowAxis &a)
          (a.output - 1) * a.stride - a.padding < a.input;
 }
 
-template <class T, PoolingIndex KIND, class I, class Kind>
+template <class T, int AXES, PoolingIndex KIND, class I, class Kind>
 void maxBackwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape &shape, bool noneAllowed,
                           const THNNTensor *gradOutput, const THNNTensor *indices, const THNNTensor *gradInput,
                           const ImageShape &indexShape)
@@ -193,33 +201,32 @@ void maxBackwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape
   if (KIND == INDEX_INPUT || !windowsHaveInputs(shape.axis[0]) || !windowsHaveInputs(shape.axis[1]) ||
       !windowsHaveInputs(shape.axis[2]))
     forEach(state, shape.output.count(), checkIndices);
-  const MaxBackward<T, I, KIND, Axis> backward = {
-      ImageLoop<I>(shape.input),
+  const MaxBackward<T, I, KIND, Kind, AXES> backward = {
+      InputGroups<I, Kind, AXES>(shape, kind),
       Images<const T, I>((const T *)gradOutput->data, shape.output),
       index,
       Images<T, I>((T *)gradInput->data, shape.input),
       decoder,
-      {checkIndices.axis[0], checkIndices.axis[1], checkIndices.axis[2]},
       check,
       elsewhere};
-  forEach(state, shape.input.count(), backward);
+  forEach(state, backward.groups.grouped(shape.input).count(), backward);
 }
 
 /* gradInput: for each input, the sum of the elements of gradOutput with its index. -1 is skipped if it is allowed. */
-template <class T, PoolingIndex KIND, class Kind>
-void maxBackward(THNNState *state, int axes, const WindowAxis *window, const Kind &kind, bool noneAllowed,
+template <class T, int AXES, PoolingIndex KIND, class Kind>
+void maxBackward(THNNState *state, const WindowAxis *window, const Kind &kind, bool noneAllowed,
                  const THNNTensor *gradOutput, const THNNTensor *indices, const THNNTensor *gradInput)
 {
-  const PoolingShape shape(axes, window, gradInput, gradOutput);
-  const ImageShape indexShape = imageShape(axes, indices);
+  const PoolingShape shape(AXES, window, gradInput, gradOutput);
+  const ImageShape indexShape = imageShape(AXES, indices);
   bool narrow = shape.isNarrow<Kind>() && isNarrow(indexShape);
   for (int a = 0; a < WINDOW_AXES; a++) narrow = narrow && SlidingAxis<int32_t>::isNarrow(shape.axis[a]);
   if (narrow)
-    maxBackwardIndexedBy<T, KIND, int32_t>(state, kind, shape, noneAllowed, gradOutput, indices, gradInput,
-                                           indexShape);
+    maxBackwardIndexedBy<T, AXES, KIND, int32_t>(state, kind, shape, noneAllowed, gradOutput, indices, gradInput,
+                                                 indexShape);
   else
-    maxBackwardIndexedBy<T, KIND, int64_t>(state, kind, shape, noneAllowed, gradOutput, indices, gradInput,
-                                           indexShape);
+    maxBackwardIndexedBy<T, AXES, KIND, int64_t>(state, kind, shape, noneAllowed, gradOutput, indices, gradInput,
+                                                 indexShape);
 }
 
 } // namespace pooling

@@ -17,16 +17,14 @@ template <class T, class I, class Axis> struct Mean {
   R uniform; /* the divisor of all outputs; 0 if they differ */
   bool countPadding;
 
-  __device__ R rowDivisor(I d, I h) const
-  {
-    return uniform != 0 ? 1 : (R)axis[0].divisor(d, countPadding) * (R)axis[1].divisor(h, countPadding);
-  }
-  __device__ R divisor(R row, I w) const { return row * (R)axis[2].divisor(w, countPadding); }
+  __device__ R along(int a, I o) const { return (R)axis[a].divisor(o, countPadding); }
   __device__ R output(const Place<I> &p, R sum) const
   {
-    return sum / (uniform != 0 ? uniform : divisor(rowDivisor(p.x[0], p.x[1]), p.x[2]));
+    return sum / (uniform != 0 ? uniform : along(0, p.x[0]) * along(1, p.x[1]) * along(2, p.x[2]));
   }
-  __device__ R term(R row, I w, R g) const { return uniform != 0 ? g : g / divisor(row, w); }
+  /* The divisor along the depth and axis a, and the term of an output with this divisor and that along axis b. */
+  __device__ R divisor(I d, int a, I o) const { return uniform != 0 ? 1 : along(0, d) * along(a, o); }
+  __device__ R term(R divisor, int b, I o, R g) const { return uniform != 0 ? g : g / (divisor * along(b, o)); }
   __device__ R gradient(const Place<I> &, R sum) const { return uniform != 0 ? sum / uniform : sum; }
 };
 
@@ -38,13 +36,10 @@ template <class T, class I> struct Scaled {
 
   __device__ R factor(const Place<I> &p) const { return load(weight + p.c * weightStride); }
   __device__ R output(const Place<I> &p, R sum) const { return sum * factor(p) + load(bias + p.c * biasStride); }
-  __device__ R rowDivisor(I, I) const { return 1; }
-  __device__ R term(R, I, R g) const { return g; }
+  __device__ R divisor(I, int, I) const { return 1; }
+  __device__ R term(R, int, I, R g) const { return g; }
   __device__ R gradient(const Place<I> &p, R sum) const { return sum * factor(p); }
 };
-
-/* Outputs of a row that a thread of an input loads at a time. */
-static const int OUTPUT_LOADS = 2;
 
 /* A thread per output. */
 template <class T, class I, class Kind, class Result> struct SumForward {
@@ -114,41 +109,48 @@ template <class T, class I, class Kind, class Result> struct SumReduction {
   }
 };
 
-/* A thread per input adds the terms of the outputs that read it. Windows have dilation 1. */
-template <class T, class I, class Axis, class Result> struct SumBackward {
+/* Each input gets the sum of the terms of the outputs that read it. Windows have dilation 1. */
+template <class T, class I, class Kind, int AXES, class Result> struct SumBackward {
   typedef typename Arithmetic<T>::type R;
-  ImageLoop<I> inputs;
+  typedef InputGroups<I, Kind, AXES> Groups;
+  static const int ALONG = Groups::ALONG, ACROSS = Groups::ACROSS, LOADS = Groups::LOADS;
+  Groups groups;
   Images<const T, I> gradOutput;
   Images<T, I> gradInput;
-  Axis axis[WINDOW_AXES];
   Result result;
 
   __device__ void operator()(int64_t i) const
   {
-    const Place<I> p = inputs.at((I)i);
+    const Place<I> p = groups.first((I)i);
     Span<I> span[WINDOW_AXES];
-#pragma unroll
-    for (int a = 0; a < WINDOW_AXES; a++) span[a] = axis[a].outputs(p.x[a]);
+    groups.readers(p, span);
+    const I end = span[ALONG].begin + span[ALONG].count;
     const T *g = gradOutput.plane(p);
-    R sum = 0;
+    R sum[Groups::SIZE] = {};
 #pragma unroll 1
     for (I d = span[0].begin; d < span[0].begin + span[0].count; d++)
 #pragma unroll 1
-      for (I h = span[1].begin; h < span[1].begin + span[1].count; h++) {
-        const T *row = g + (d * gradOutput.sx[0] + h * gradOutput.sx[1] + span[2].begin * gradOutput.sx[2]);
-        const I end = span[2].begin + span[2].count;
-        const R divisor = result.rowDivisor(d, h);
+      for (I k = span[ACROSS].begin; k < span[ACROSS].begin + span[ACROSS].count; k++) {
+        const T *from = g + (d * gradOutput.sx[0] + k * gradOutput.sx[ACROSS]);
+        const R divisor = result.divisor(d, ACROSS, k);
 #pragma unroll 1
-        for (I w = span[2].begin; w < end; w += OUTPUT_LOADS, row += OUTPUT_LOADS * gradOutput.sx[2]) {
-          R value[OUTPUT_LOADS];
+        for (I o = span[ALONG].begin; o < end; o += LOADS) {
+          R value[LOADS];
 #pragma unroll
-          for (int j = 0; j < OUTPUT_LOADS; j++) value[j] = w + j < end ? load(row + j * gradOutput.sx[2]) : 0;
+          for (int l = 0; l < LOADS; l++) value[l] = o + l < end ? load(from + (o + l) * gradOutput.sx[ALONG]) : 0;
 #pragma unroll
-          for (int j = 0; j < OUTPUT_LOADS; j++)
-            if (w + j < end) sum += result.term(divisor, w + j, value[j]);
+          for (int l = 0; l < LOADS; l++) {
+            if (o + l >= end) continue;
+            const R term = result.term(divisor, ALONG, o + l, value[l]);
+#pragma unroll
+            for (int j = 0; j < Groups::SIZE; j++)
+              if (groups.axis[ALONG].mayRead(o + l, p.x[ALONG] + j)) sum[j] += term;
+          }
         }
       }
-    store(gradInput.at(p), result.gradient(p, sum));
+#pragma unroll
+    for (int j = 0; j < Groups::SIZE; j++) sum[j] = result.gradient(p, sum[j]);
+    groups.finish(gradInput, p, sum);
   }
 };
 
@@ -205,30 +207,26 @@ void sumForward(THNNState *state, int axes, const WindowAxis *window, const Kind
   else sumForwardIndexedBy<T, int64_t>(state, kind, resultOf, shape, input, output);
 }
 
-template <class T, class I, class Kind, class ResultOf>
+template <class T, int AXES, class I, class Kind, class ResultOf>
 void sumBackwardIndexedBy(THNNState *state, const Kind &kind, const ResultOf &resultOf, const PoolingShape &shape,
                           const THNNTensor *gradOutput, const THNNTensor *gradInput)
 {
   const auto result = resultOf.template make<I>(shape, kind);
   typedef typename std::remove_const<decltype(result)>::type Result;
-  const SumBackward<T, I, typename Kind::template Axis<I>, Result> backward = {
-      ImageLoop<I>(shape.input),
-      Images<const T, I>((const T *)gradOutput->data, shape.output),
-      Images<T, I>((T *)gradInput->data, shape.input),
-      {kind.template axis<I>(0, shape.axis[0]), kind.template axis<I>(1, shape.axis[1]),
-       kind.template axis<I>(2, shape.axis[2])},
-      result};
-  forEach(state, shape.input.count(), backward);
+  const SumBackward<T, I, Kind, AXES, Result> backward = {
+      InputGroups<I, Kind, AXES>(shape, kind), Images<const T, I>((const T *)gradOutput->data, shape.output),
+      Images<T, I>((T *)gradInput->data, shape.input), result};
+  forEach(state, backward.groups.grouped(shape.input).count(), backward);
 }
 
-template <class T, class Kind, class ResultOf>
-void sumBackward(THNNState *state, int axes, const WindowAxis *window, const Kind &kind, const ResultOf &resultOf,
+template <class T, int AXES, class Kind, class ResultOf>
+void sumBackward(THNNState *state, const WindowAxis *window, const Kind &kind, const ResultOf &resultOf,
                  const THNNTensor *gradOutput, const THNNTensor *gradInput)
 {
-  const PoolingShape shape(axes, window, gradInput, gradOutput);
+  const PoolingShape shape(AXES, window, gradInput, gradOutput);
   if (shape.isNarrow<Kind>())
-    sumBackwardIndexedBy<T, int32_t>(state, kind, resultOf, shape, gradOutput, gradInput);
-  else sumBackwardIndexedBy<T, int64_t>(state, kind, resultOf, shape, gradOutput, gradInput);
+    sumBackwardIndexedBy<T, AXES, int32_t>(state, kind, resultOf, shape, gradOutput, gradInput);
+  else sumBackwardIndexedBy<T, AXES, int64_t>(state, kind, resultOf, shape, gradOutput, gradInput);
 }
 
 } // namespace pooling

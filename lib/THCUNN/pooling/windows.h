@@ -5,6 +5,7 @@
 
      Span<I> inputs(const Place<I> &output, int a)   the inputs of an output that exist, along axis a
      Span<I> outputs(I i)                            all outputs that read input i, and perhaps others beside them
+     bool mayRead(I o, I i)                          whether output o is one of them
      I divisor(I o, bool countPadding)               the divisor of output o (poolingDivisor)
      static int64_t uniformDivisor(const WindowAxis &, bool countPadding)   the divisor of all outputs; 0 if they differ
      static int64_t longest(const WindowAxis &)      an upper bound on the number of inputs of an output
@@ -27,6 +28,11 @@ namespace pooling
 template <class I> struct Span {
   I begin, count, step, first;
 };
+
+template <class I> __device__ inline bool contains(const Span<I> &span, I i)
+{
+  return i >= span.begin && i < span.begin + span.count;
+}
 
 template <class I> __device__ inline I smaller(I a, I b) { return a < b ? a : b; }
 template <class I> __device__ inline I larger(I a, I b) { return a > b ? a : b; }
@@ -71,6 +77,11 @@ template <class I> struct SlidingAxis {
     const I first = behind <= 0 ? 0 : stride.quotient(behind + (I)stride.divisor - 1);
     return {first, larger<I>(smaller<I>(last, output - 1) - first + 1, 0), 1, 0};
   }
+  __device__ bool mayRead(I o, I i) const
+  {
+    const I k = i - start(o);
+    return k >= 0 && k <= (kernel - 1) * (I)dilation.divisor;
+  }
   __device__ I divisor(I o, bool countPadding) const
   {
     const I from = start(o), end = smaller<I>(from + kernel, input + (countPadding ? padding : 0));
@@ -108,6 +119,7 @@ template <class I> struct AdaptiveAxis {
   }
   __device__ Span<I> inputs(const Place<I> &p, int a) const { return region(p.x[a], whole, rest, output); }
   __device__ Span<I> outputs(I i) const { return region(i, inverseWhole, inverseRest, input); }
+  __device__ bool mayRead(I o, I i) const { return contains(outputs(i), o); }
   __device__ I divisor(I o, bool) const { return region(o, whole, rest, output).count; }
 };
 
@@ -158,6 +170,7 @@ template <class I, class T> struct FractionalAxis {
     const I end = i >= input - kernel ? output : smaller<I>((I)(((R)i + 1 + margin) * perStride) + 1, output);
     return {first, larger<I>(end - first, 0), 1, 0};
   }
+  __device__ bool mayRead(I o, I i) const { return contains(outputs(i), o); }
 };
 
 template <class T> struct Fractional {
@@ -202,6 +215,54 @@ struct PoolingShape {
     bool narrow = pooling::isNarrow(input) && pooling::isNarrow(output);
     for (int a = 0; a < WINDOW_AXES; a++) narrow = narrow && Kind::template Axis<int32_t>::isNarrow(axis[a]);
     return narrow;
+  }
+};
+
+/* The loop of a gradient. A thread computes SIZE inputs that are neighbours ALONG an axis, one that is not the innermost of
+   an image: neighbouring threads have neighbours in memory, and the inputs of a thread share most of the outputs that read
+   them. */
+template <class I, class Kind, int AXES> struct InputGroups {
+  typedef typename Kind::template Axis<I> Axis;
+  static const int SIZE = 4, ALONG = AXES == 1 ? 2 : 1, ACROSS = 3 - ALONG;
+  static const int LOADS = sizeof(I) == 4 ? 2 : 1; /* outputs at a time, as registers allow */
+  Axis axis[WINDOW_AXES];
+  ImageLoop<I> groups;
+  I inputs, outputs; /* along the axis */
+
+  InputGroups(const PoolingShape &shape, const Kind &kind)
+      : groups(grouped(shape.input)), inputs((I)shape.input.x[ALONG]), outputs((I)shape.output.x[ALONG])
+  {
+    for (int a = 0; a < WINDOW_AXES; a++) axis[a] = kind.template axis<I>(a, shape.axis[a]);
+  }
+  static ImageShape grouped(ImageShape shape)
+  {
+    shape.x[ALONG] = (shape.x[ALONG] + SIZE - 1) / SIZE;
+    return shape;
+  }
+  /* The first input of group i. */
+  __device__ Place<I> first(I i) const
+  {
+    Place<I> p = groups.at(i);
+    p.x[ALONG] *= SIZE;
+    return p;
+  }
+  /* The outputs that read an input of the group that begins at p, and perhaps others beside them. */
+  __device__ void readers(const Place<I> &p, Span<I> (&span)[WINDOW_AXES]) const
+  {
+#pragma unroll
+    for (int a = 0; a < WINDOW_AXES; a++)
+      span[a] = a < WINDOW_AXES - AXES ? Span<I>{0, 1, 1, 0} : axis[a].outputs(p.x[a]);
+    const Span<I> last = axis[ALONG].outputs(smaller<I>(p.x[ALONG] + SIZE, inputs) - 1);
+    span[ALONG].count = smaller<I>(last.begin + last.count, outputs) - span[ALONG].begin;
+  }
+  /* Stores the results of the group that begins at p. */
+  template <class T, class R>
+  __device__ void finish(const Images<T, I> &to, const Place<I> &p, const R (&result)[SIZE]) const
+  {
+    T *const at = to.at(p);
+#pragma unroll
+    for (int j = 0; j < SIZE; j++)
+      if (p.x[ALONG] + j < inputs) store(at + j * to.sx[ALONG], result[j]);
   }
 };
 
