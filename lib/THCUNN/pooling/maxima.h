@@ -122,15 +122,53 @@ template <class T, class I, class Kind> struct MaxReduction {
     if (a.best == b.best) return a.term < b.term ? a : b;
     return a.best > b.best ? a : b;
   }
-  __device__ void finish(int64_t row, Value result) const
+  __device__ void finish(int64_t row, Value result) const { finish(begin(row), result); }
+  __device__ void finish(const Window<I> &window, Value result) const
   {
-    const Window<I> window = begin(row);
     I k[WINDOW_AXES], index = 0;
     forward.windows.element(result.term < 0 ? 0 : result.term, window.span, k);
 #pragma unroll
     for (int a = 0; a < WINDOW_AXES; a++)
       index += forward.weights.first(window.span[a], a) + k[a] * forward.weights.step(window.span[a], a);
     forward.finish(window.output, result.best, result.term < 0 ? -1 : index);
+  }
+};
+
+/* Lanes of a warp per output. */
+template <class T, class I, class Kind> struct MaxByLanes {
+  typedef typename Arithmetic<T>::type R;
+  MaxReduction<T, I, Kind> reduction;
+  WindowLanes lanes;
+
+  __device__ void operator()(int64_t i) const
+  {
+    const auto &windows = reduction.forward.windows;
+    const int lane = lanes.lane(i);
+    const Window<I> window = windows.window(lanes.output(i));
+    const Span<I>(&span)[WINDOW_AXES] = window.span;
+    const I step = span[1].step * windows.x.sx[1], rows = lane < span[2].count ? span[1].count : 0;
+    const T *slice = windows.first(window.output, span) + lane * span[2].step * windows.x.sx[2];
+    typename MaxReduction<T, I, Kind>::Value largest = {-INFINITY, rows > 0 && span[0].count > 0 ? (I)lane : -1};
+#pragma unroll 1
+    for (I d = 0; d < span[0].count; d++, slice += span[0].step * windows.x.sx[0]) {
+      const T *from = slice;
+      I term = d * (I)windows.height.divisor * (I)windows.width.divisor + lane;
+#pragma unroll 1
+      for (I h = rows; h > 0; h -= LOADS, from += LOADS * step, term += LOADS * (I)windows.width.divisor) {
+        R value[LOADS];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) value[j] = j < h ? load(from + j * step) : -INFINITY;
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+          if (value[j] > largest.best || value[j] != value[j])
+            largest = {value[j], term + j * (I)windows.width.divisor};
+      }
+    }
+#pragma unroll 1
+    for (int distance = lanes.count() / 2; distance > 0; distance /= 2)
+      largest = reduction.merge(largest, {__shfl_xor_sync(ALL_LANES, largest.best, distance),
+                                          __shfl_xor_sync(ALL_LANES, largest.term, distance)});
+    if (lanes.stores(i)) reduction.finish(window, largest);
   }
 };
 
@@ -145,6 +183,11 @@ void maxForwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape 
   if constexpr (Kind::template Axis<I>::MAY_BE_LARGE) {
     if (threadsShareOutputs(shape, forward.windows.terms)) {
       const MaxReduction<T, I, Kind> reduction = {forward};
+      if (WindowLanes::fit(shape, forward.windows)) {
+        const MaxByLanes<T, I, Kind> byLanes = {reduction,
+                                                WindowLanes(shape.output.count(), forward.windows.width.divisor)};
+        return forEach(state, byLanes.lanes.threads(), byLanes);
+      }
       return reduce(state, reduction, shape.output.count(), forward.windows.terms, !shape.output.isChannelsLast());
     }
   }

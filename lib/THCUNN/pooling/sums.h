@@ -85,6 +85,41 @@ template <class T, class I, class Kind, class Result> struct SumForward {
   }
 };
 
+/* Lanes of a warp per output. */
+template <class T, class I, class Kind, class Result> struct SumByLanes {
+  typedef typename Arithmetic<T>::type R;
+  static const int LOADS = 4; /* rows at a time */
+  SumForward<T, I, Kind, Result> forward;
+  WindowLanes lanes;
+
+  __device__ void operator()(int64_t i) const
+  {
+    const auto &windows = forward.windows;
+    const int lane = lanes.lane(i);
+    const Window<I> window = windows.window(lanes.output(i));
+    const Span<I>(&span)[WINDOW_AXES] = window.span;
+    const I step = span[1].step * windows.x.sx[1], rows = lane < span[2].count ? span[1].count : 0;
+    const T *slice = windows.first(window.output, span) + lane * span[2].step * windows.x.sx[2];
+    R sum = 0;
+#pragma unroll 1
+    for (I d = 0; d < span[0].count; d++, slice += span[0].step * windows.x.sx[0]) {
+      const T *from = slice;
+#pragma unroll 1
+      for (I h = rows; h > 0; h -= LOADS, from += LOADS * step) {
+        R value[LOADS];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) value[j] = j < h ? load(from + j * step) : 0;
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) sum += value[j];
+      }
+    }
+#pragma unroll 1
+    for (int distance = lanes.count() / 2; distance > 0; distance /= 2)
+      sum += __shfl_xor_sync(ALL_LANES, sum, distance);
+    if (lanes.stores(i)) store(forward.output.at(window.output), forward.result.output(window.output, sum));
+  }
+};
+
 /* The sums as reductions. */
 template <class T, class I, class Kind, class Result> struct SumReduction {
   typedef typename Arithmetic<T>::type Value;
@@ -190,11 +225,15 @@ void sumForwardIndexedBy(THNNState *state, const Kind &kind, const ResultOf &res
   typedef typename std::remove_const<decltype(result)>::type Result;
   const SumForward<T, I, Kind, Result> forward = {WindowReader<T, I, Kind>(shape, kind, (const T *)input->data),
                                                   Images<T, I>((T *)output->data, shape.output), result};
-  if (threadsShareOutputs(shape, forward.windows.terms)) {
-    const SumReduction<T, I, Kind, Result> reduction = {forward};
-    reduce(state, reduction, shape.output.count(), forward.windows.terms, !shape.output.isChannelsLast());
+  const int64_t outputs = shape.output.count(), terms = forward.windows.terms;
+  if (!threadsShareOutputs(shape, terms)) {
+    forEach(state, outputs, forward);
+  } else if (WindowLanes::fit(shape, forward.windows)) {
+    const SumByLanes<T, I, Kind, Result> byLanes = {forward, WindowLanes(outputs, forward.windows.width.divisor)};
+    forEach(state, byLanes.lanes.threads(), byLanes);
   } else {
-    forEach(state, shape.output.count(), forward);
+    const SumReduction<T, I, Kind, Result> reduction = {forward};
+    reduce(state, reduction, outputs, terms, !shape.output.isChannelsLast());
   }
 }
 

@@ -321,6 +321,32 @@ template <class T, class I, class Kind> struct WindowReader {
   }
 };
 
+/* Outputs that lanes of a warp share: each of `count` lanes, a power of two, has a column of the window, so that the lanes of
+   a warp read neighbouring elements of some windows beside each other. */
+struct WindowLanes {
+  int64_t outputs;
+  int shift;
+
+  static const int ROWS = 64; /* of a window, at most, which a lane reads one after another */
+
+  /* True if windows are narrow enough, and their columns are adjacent in memory. */
+  template <class Windows> static bool fit(const PoolingShape &shape, const Windows &windows)
+  {
+    const int64_t columns = windows.width.divisor;
+    return columns <= WARP && windows.terms <= ROWS * columns && !shape.output.isChannelsLast();
+  }
+  WindowLanes(int64_t outputs, int64_t columns) : outputs(outputs), shift(0)
+  {
+    while ((int64_t)1 << shift < columns) shift++;
+  }
+  /* The threads of whole warps; those behind the last output have that one, too. */
+  int64_t threads() const { return ((outputs << shift) + WARP - 1) / WARP * WARP; }
+  __device__ int count() const { return 1 << shift; }
+  __device__ int lane(int64_t i) const { return (int)i & (count() - 1); }
+  __device__ int64_t output(int64_t i) const { return smaller<int64_t>(i >> shift, outputs - 1); }
+  __device__ bool stores(int64_t i) const { return lane(i) == 0 && i >> shift < outputs; }
+};
+
 /* True if several threads should share an output: its window is large, and either there are few outputs, or windows
    hardly overlap, so that the threads of an output read adjacent elements that no other output reads. */
 static inline bool threadsShareOutputs(const PoolingShape &shape, int64_t terms)
