@@ -174,7 +174,8 @@ struct LocalGradInput {
     int64_t input[2];
     m.inputs.indices(position, input);
     const Readers y = readersOf(m.axis[0], input[0]), x = readersOf(m.axis[1], input[1]);
-    const int64_t n = outputChannels.quotient(t), row = n / x.count;
+    /* There are fewer readers than elements of the kernel, and a division by 32 bits takes a fraction of the time. */
+    const int64_t n = outputChannels.quotient(t), row = (uint32_t)n / (uint32_t)x.count;
     *channel = t - n * outputChannels.divisor;
     at[0] = y.first + row;
     at[1] = x.first + n - row * x.count;
