@@ -39,6 +39,12 @@ static View<Element, 4> imageView(const THTensor *t)
   return view;
 }
 
+static View<const Element, 4> constView(const THTensor *t)
+{
+  const View<Element, 4> view = imageView(t);
+  return {view.data, {view.stride[0], view.stride[1], view.stride[2], view.stride[3]}};
+}
+
 static View<Element, 3> filterView(const THTensor *t)
 {
   return {TH_DATA(t), {t->stride[0], t->stride[1], t->stride[2]}};
@@ -157,18 +163,29 @@ static void correlate(THNNState *state, bool isGradient, const THTensor *source,
                               channelsLast ? at[2] : at[3]};
     const Taps rowTaps = tapsOf(y, index[2], isGradient), columnTaps = tapsOf(x, index[3], isGradient);
     const Range range = ranges[index[1]];
+    const int64_t sourceIndex[4] = {index[0], 0, rowTaps.source, columnTaps.source};
+    const int64_t element[3] = {0, rowTaps.element, columnTaps.element};
+    const Element *const source = in.at(sourceIndex), *const filter = filters.at(element);
+    const int64_t rowStep = rowTaps.elementStep * filters.stride[1];
+    const int64_t columnStep = columnTaps.elementStep * filters.stride[2];
     real sum = biases ? thcunn::load(biases + index[1] * biasStride) : 0;
     for (int64_t c = range.begin; c < range.end; c++) {
+      const int TAPS = 3; /* of a row that are loaded at a time */
       const ListEntry entry = entries[c];
+      const Element *valueRow = source + entry.source * in.stride[1];
+      const Element *factorRow = filter + entry.filter * filters.stride[0];
       real part = 0; /* the error of a sum of short sums is less than that of a long one */
-      for (int64_t r = 0; r < rowTaps.count; r++) {
-        const int64_t sourceIndex[4] = {index[0], entry.source, rowTaps.source + r, columnTaps.source};
-        const int64_t element[3] = {entry.filter, rowTaps.element + r * rowTaps.elementStep, columnTaps.element};
-        const Element *value = in.at(sourceIndex), *factor = filters.at(element);
-        for (int64_t n = columnTaps.count; n > 0; n--) {
-          part += thcunn::load(value) * thcunn::load(factor);
-          value += in.stride[3];
-          factor += columnTaps.elementStep * filters.stride[2];
+      for (int rows = (int)rowTaps.count; rows > 0; rows--, valueRow += in.stride[2], factorRow += rowStep) {
+        const Element *value = valueRow, *factor = factorRow;
+        for (int n = (int)columnTaps.count; n > 0; n -= TAPS) {
+          real values[TAPS], factors[TAPS];
+#pragma unroll
+          for (int t = 0; t < TAPS; t++, value += in.stride[3], factor += columnStep) {
+            values[t] = t < n ? thcunn::load(value) : 0;
+            factors[t] = t < n ? thcunn::load(factor) : 0;
+          }
+#pragma unroll
+          for (int t = 0; t < TAPS; t++) part += values[t] * factors[t];
         }
       }
       sum += part;
@@ -192,53 +209,133 @@ void THNN_(connectionTableUpdateGradInput)(THNNState *state, bool transposed, TH
             gradInput);
 }
 
+namespace
+{
+
+/* The gradients of the parameters as a reduction. A row is up to SUMS elements of a filter, which share the elements of
+   `small` and the places of `large`, or, behind the filters, a bias. The windows slide over `large`, and each has an element
+   of `small`: a term is a window of an image, or an element of an output channel. */
+struct ParameterGradient {
+  static const int SUMS = 9;
+  struct Value {
+    real sum[SUMS];
+  };
+  struct Coefficients {
+    const Element *large, *small; /* of the channels; for a bias `small` alone */
+    int64_t offset[SUMS];         /* of each element in the window */
+    int count;                    /* elements; 0 for a bias */
+  };
+  const Connection *connections;
+  const int32_t *badRows; /* if it is not 0, nothing is added, as on the CPU */
+  bool transposed;
+  int64_t filters, elements, terms, positions; /* elements of a filter */
+  Divisor chunks, width;                       /* rows of a filter; elements of a row of a filter */
+  Extents<3> windows, outputs;
+  View<const Element, 4> large, small, gradOutput;
+  int64_t step[2]; /* of the windows in `large` */
+  View<Element, 3> gradWeight;
+  Element *gradBias;
+  int64_t biasStride;
+  real scale;
+
+  __device__ Coefficients begin(int64_t row) const
+  {
+    const int64_t filter = chunks.quotient(row), first = (row - filter * chunks.divisor) * SUMS;
+    Coefficients k = {NULL, NULL, {}, 0};
+    if (filter >= filters) {
+      k.small = gradOutput.data + (row - filters * chunks.divisor) * gradOutput.stride[1];
+      return k;
+    }
+    const Connection c = connections[filter];
+    if (c.input == NO_CHANNEL) return k;
+    k.large = large.data + (transposed ? c.output : c.input) * large.stride[1];
+    k.small = small.data + (transposed ? c.input : c.output) * small.stride[1];
+    k.count = elements - first < SUMS ? (int)(elements - first) : SUMS;
+#pragma unroll
+    for (int e = 0; e < SUMS; e++) {
+      const int64_t y = width.quotient(first + e), x = first + e - y * width.divisor;
+      k.offset[e] = y * large.stride[2] + x * large.stride[3];
+    }
+    return k;
+  }
+  __device__ Value zero() const { return {}; }
+  __device__ void add(Value &partial, const Coefficients &k, int64_t, int64_t i) const
+  {
+    int64_t at[3];
+    if (k.small == NULL || i >= (k.count == 0 ? positions : terms)) return;
+    if (k.count == 0) {
+      outputs.indices(i, at);
+      const int64_t index[4] = {at[0], 0, at[1], at[2]};
+      partial.sum[0] += thcunn::load(k.small + (gradOutput.at(index) - gradOutput.data));
+      return;
+    }
+    windows.indices(i, at);
+    const int64_t index[4] = {at[0], 0, at[1], at[2]};
+    const real factor = thcunn::load(k.small + (small.at(index) - small.data));
+    const Element *const from = k.large + (at[0] * large.stride[0] + at[1] * step[0] + at[2] * step[1]);
+    real value[SUMS];
+#pragma unroll
+    for (int e = 0; e < SUMS; e++) value[e] = e < k.count ? thcunn::load(from + k.offset[e]) : 0;
+#pragma unroll
+    for (int e = 0; e < SUMS; e++) partial.sum[e] += value[e] * factor;
+  }
+  __device__ Value merge(Value a, const Value &b) const
+  {
+#pragma unroll
+    for (int e = 0; e < SUMS; e++) a.sum[e] += b.sum[e];
+    return a;
+  }
+  __device__ void finish(int64_t row, const Value &value) const
+  {
+    if (*badRows > 0) return;
+    const int64_t filter = chunks.quotient(row), first = (row - filter * chunks.divisor) * SUMS;
+    if (filter >= filters) {
+      Element *const to = gradBias + (row - filters * chunks.divisor) * biasStride;
+      return thcunn::store(to, thcunn::load(to) + scale * value.sum[0]);
+    }
+#pragma unroll
+    for (int e = 0; e < SUMS; e++) {
+      const int64_t y = width.quotient(first + e), at[3] = {filter, y, first + e - y * width.divisor};
+      Element *const to = gradWeight.at(at);
+      if (first + e < elements) thcunn::store(to, thcunn::load(to) + scale * value.sum[e]);
+    }
+  }
+};
+
+} // namespace
+
 void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, THTensor *input,
                                              THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
                                              THTensor *connTable, int nInputPlane, int nOutputPlane, int dW,
-                                             int dH, accreal scale_)
+                                             int dH, accreal scale)
 {
-  const real scale = (real)scale_;
   const Connection *connections = readTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  /* If it is not 0, nothing is added, as on the CPU. */
-  const int32_t *badRows = &connections[connTable->size[0]].input;
-  /* The windows slide over `large`, and each has an element of `small`. */
   const THTensor *small = transposed ? input : gradOutput, *large = transposed ? gradOutput : input;
-  const int64_t *windows = small->size + (small->ndim - 3), *sums = gradOutput->size + (gradOutput->ndim - 3);
-  const int64_t batch = input->ndim == 4 ? input->size[0] : 1;
-  const Extents<3> kernel = {{gradWeight->size[0], gradWeight->size[1], gradWeight->size[2]}};
-  const Extents<3> terms = {{batch, windows[1], windows[2]}};
-  const Extents<3> positions = {{batch, sums[1], sums[2]}};
-  const View<Element, 4> values = imageView(large), factors = imageView(small), gradients = imageView(gradOutput);
-  const View<Element, 3> filters = filterView(gradWeight);
-  Element *biases = TH_DATA(gradBias);
-  const int64_t biasStride = gradBias->stride[0], elements = kernel.count();
-  const int64_t termCount = terms.count(), positionCount = positions.count();
-  /* The rows of the sums are the elements of the filters and, behind them, the biases. */
-  thcunn::sumRows<real>(
-      state, elements + nOutputPlane, termCount > positionCount ? termCount : positionCount,
-      !THNNTensor_isChannelsLast(large),
-      [=] __device__(int64_t row, int64_t i) -> real {
-        int64_t element[3], at[3];
-        if (row >= elements) {
-          positions.indices(i, at);
-          const int64_t index[4] = {at[0], row - elements, at[1], at[2]};
-          return i < positionCount ? thcunn::load(gradients.at(index)) : 0;
-        }
-        kernel.indices(row, element);
-        terms.indices(i, at);
-        const Connection c = connections[element[0]];
-        if (c.input == NO_CHANNEL || i >= termCount) return 0;
-        const int64_t large[4] = {at[0], transposed ? c.output : c.input, at[1] * dH + element[1],
-                                  at[2] * dW + element[2]};
-        const int64_t small[4] = {at[0], transposed ? c.input : c.output, at[1], at[2]};
-        return thcunn::load(values.at(large)) * thcunn::load(factors.at(small));
-      },
-      [=] __device__(int64_t row, real sum) {
-        if (*badRows > 0) return;
-        int64_t element[3];
-        kernel.indices(row, element);
-        Element *to = row < elements ? filters.at(element) : biases + (row - elements) * biasStride;
-        thcunn::store(to, thcunn::load(to) + scale * sum);
-      });
+  const int64_t *windows = small->size + (small->ndim - 3), *outputs = gradOutput->size + (gradOutput->ndim - 3);
+  const int64_t batch = input->ndim == 4 ? input->size[0] : 1, filters = gradWeight->size[0];
+  const int64_t elements = gradWeight->size[1] * gradWeight->size[2];
+  const int64_t chunks = (elements + ParameterGradient::SUMS - 1) / ParameterGradient::SUMS;
+  const View<const Element, 4> from = constView(large);
+  const ParameterGradient gradient = {connections,
+                                      &connections[connTable->size[0]].input,
+                                      transposed,
+                                      filters,
+                                      elements,
+                                      batch * windows[1] * windows[2],
+                                      batch * outputs[1] * outputs[2],
+                                      chunks,
+                                      gradWeight->size[2],
+                                      {{batch, windows[1], windows[2]}},
+                                      {{batch, outputs[1], outputs[2]}},
+                                      from,
+                                      constView(small),
+                                      constView(gradOutput),
+                                      {dH * from.stride[2], dW * from.stride[3]},
+                                      filterView(gradWeight),
+                                      TH_DATA(gradBias),
+                                      gradBias->stride[0],
+                                      (real)scale};
+  const int64_t terms = gradient.terms > gradient.positions ? gradient.terms : gradient.positions;
+  thcunn::reduce(state, gradient, filters * chunks + nOutputPlane, terms, !THNNTensor_isChannelsLast(large));
 }
