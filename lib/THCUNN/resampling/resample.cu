@@ -156,7 +156,13 @@ void copyElements(THNNState *state, const Positions<typename Arithmetic<T>::type
       from += positions.at[RESAMPLING_AXES - AXES + a].source(o[a]).index * x.axis[a];
       to += o[a] * y.axis[a];
     }
-    for (; c < end; c++, from += x.channel, to += y.channel) *to = *from;
+    T value[CHANNELS_PER_THREAD]; /* loaded together, before the first store */
+#pragma unroll
+    for (int k = 0; k < CHANNELS_PER_THREAD; k++)
+      if (c + k < end) value[k] = from[k * x.channel];
+#pragma unroll
+    for (int k = 0; k < CHANNELS_PER_THREAD; k++)
+      if (c + k < end) to[k * y.channel] = value[k];
   });
 }
 
