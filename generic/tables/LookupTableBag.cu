@@ -5,6 +5,9 @@
 
 enum { SUM, MEAN, MAX_OF_ROWS };
 
+/* Up to so many bags, it is faster to compare the maxima of each bag with those of all others than to sort them. */
+static const int64_t FEW_BAGS = 256;
+
 namespace
 {
 
@@ -82,24 +85,25 @@ static void checkOffsets(THNNState *state, const Bags &b)
 namespace
 {
 
-/* Rows of the table, summed by bag. */
+/* Rows of the table, summed by bag. The threads of the first column write the numbers of rows to bagSize. */
 struct RowsOfBags {
   Bags b;
-  const int64_t *bagSize; /* NULL unless sums are divided by it */
+  thcunn::IndexCheck checkRow;
+  int64_t *bagSize;
   int64_t bagSizeStride, sourceStride;
+  bool isMean;
 
   __device__ int64_t begin(int64_t bag) const { return b.begin(bag); }
   __device__ int64_t source(int64_t i) const
   {
-    const int64_t row = b.rowAt(i);
-    return row < 0 ? -1 : row * sourceStride;
+    const int64_t row = b.numberAt(i);
+    return checkRow(row, i) && row != b.padding ? row * sourceStride : -1;
   }
   __device__ real factor(int64_t) const { return 1; }
-  __device__ real scale(int64_t bag) const
+  __device__ real scale(int64_t bag, int64_t column, int64_t rows) const
   {
-    if (bagSize == nullptr) return 1;
-    const int64_t size = bagSize[bag * bagSizeStride];
-    return size > 0 ? 1 / (real)size : 0;
+    if (column == 0) bagSize[bag * bagSizeStride] = rows;
+    return !isMean ? 1 : rows > 0 ? 1 / (real)rows : 0;
   }
 };
 
@@ -152,30 +156,58 @@ struct Maximum {
 
 } // namespace
 
-/* The maximum of each column among the rows of a bag, by `lanes` threads: 1 or a warp. A bag without rows gives 0 and the
-   row number -1. */
+/* The maximum of each column among the rows of a bag. The lanes of a warp are `lanes` groups, each of which has every
+   `lanes`-th entry of the bag; the lanes of a group have neighbouring columns. More lanes where threads are few and bags
+   long. A bag without rows gives 0 and the row number -1. The lanes of the first column write the number of rows. */
 static void maxOfBags(THNNState *state, const Bags &b, const THTensor *weight, const THTensor *output,
-                      const THIndexTensor *maxIndices, int lanes)
+                      const THIndexTensor *bagSize, const THIndexTensor *maxIndices)
 {
+  const thcunn::IndexCheck checkRow = thcunn::indexCheck(state, "input", 0, b.rows);
+  int64_t *const sizes = (int64_t *)bagSize->data;
+  const int64_t sizeStride = bagSize->stride[0];
   const thcunn::View<const Element, 2> from = {TH_DATA(weight), {weight->stride[0], weight->stride[1]}};
   const thcunn::View<Element, 2> to = {TH_DATA(output), {output->stride[0], output->stride[1]}};
   const thcunn::View<int64_t, 2> toIndex = {(int64_t *)maxIndices->data,
                                             {maxIndices->stride[0], maxIndices->stride[1]}};
-  const thcunn::Divisor columns(weight->size[1]);
-  thcunn::forEach(state, b.bags * weight->size[1] * lanes, [=] __device__(int64_t i) {
-    const int64_t k = lanes == 1 ? i : i / thcunn::WARP, bag = columns.quotient(k), c = k - bag * columns.divisor,
-                  end = b.begin(bag + 1);
-    const int lane = lanes == 1 ? 0 : (int)(i % thcunn::WARP);
+  const int64_t columns = weight->size[1];
+  int lanes = 1;
+  while (lanes < thcunn::WARP && b.bags * columns * lanes < 1 << 18 && b.entries / (8 * lanes) >= b.bags)
+    lanes *= 2;
+  const int perGroup = thcunn::WARP / lanes;
+  const thcunn::Divisor groups((columns + perGroup - 1) / perGroup);
+  thcunn::forEach(state, b.bags * groups.divisor * thcunn::WARP, [=] __device__(int64_t i) {
+    const int LOADS = 4;
+    const int lane = (int)(i % thcunn::WARP);
+    const int64_t warp = i / thcunn::WARP, bag = groups.quotient(warp);
+    const int64_t c = (warp - bag * groups.divisor) * perGroup + lane % perGroup;
+    const int64_t end = c < columns ? b.begin(bag + 1) : 0;
     Maximum largest = {0, -1};
-#pragma unroll 4
-    for (int64_t entry = b.begin(bag) + lane; entry < end; entry += lanes) {
-      const int64_t row = b.rowAt(entry), at[2] = {row, c};
-      if (row >= 0) largest.include({thcunn::load(from.at(at)), entry});
+    int64_t rows = 0;
+    for (int64_t entry = b.begin(bag) + lane / perGroup; entry < end; entry += LOADS * lanes) {
+      int64_t row[LOADS];
+      real value[LOADS];
+#pragma unroll
+      for (int j = 0; j < LOADS; j++) row[j] = entry + j * lanes < end ? b.numberAt(entry + j * lanes) : -1;
+#pragma unroll
+      for (int j = 0; j < LOADS; j++) {
+        const bool exists = entry + j * lanes < end;
+        if (!exists || !checkRow(row[j], entry + j * lanes) || row[j] == b.padding) row[j] = -1;
+        const int64_t at[2] = {row[j], c};
+        value[j] = row[j] >= 0 ? thcunn::load(from.at(at)) : 0;
+      }
+#pragma unroll
+      for (int j = 0; j < LOADS; j++) {
+        largest.include({value[j], row[j] >= 0 ? entry + j * lanes : -1});
+        rows += row[j] >= 0;
+      }
     }
-    for (int distance = lanes / 2; distance > 0; distance /= 2)
+    for (int distance = thcunn::WARP / 2; distance >= perGroup; distance /= 2) {
+      rows += __shfl_xor_sync(thcunn::ALL_LANES, rows, distance);
       largest.include({__shfl_xor_sync(thcunn::ALL_LANES, largest.value, distance),
                        __shfl_xor_sync(thcunn::ALL_LANES, largest.entry, distance)});
-    if (lane > 0) return;
+    }
+    if (lane >= perGroup || c >= columns) return;
+    if (c == 0) sizes[bag * sizeStride] = rows;
     const int64_t at[2] = {bag, c};
     thcunn::store(to.at(at), largest.value);
     *toIndex.at(at) = largest.entry < 0 ? -1 : b.rowAt(largest.entry);
@@ -190,15 +222,14 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
   (void)scaleGradByFreq;
   const Bags b = bagsOf(input, offsets, weight, paddingValue);
   checkOffsets(state, b);
-  countRows(state, b, bagSize, false);
-  if (weight->size[1] == 0) return;
-  if (mode == MAX_OF_ROWS) {
-    const bool byWarps = thcunn::warpsTakeRanges(b.bags * weight->size[1], b.bags, b.entries);
-    maxOfBags(state, b, weight, output, maxIndices, byWarps ? thcunn::WARP : 1);
-    return;
-  }
-  const RowsOfBags rows = {b, mode == MEAN ? (const int64_t *)bagSize->data : NULL, bagSize->stride[0],
-                           weight->stride[0]};
+  if (weight->size[1] == 0) return countRows(state, b, bagSize, false);
+  if (mode == MAX_OF_ROWS) return maxOfBags(state, b, weight, output, bagSize, maxIndices);
+  const RowsOfBags rows = {b,
+                           thcunn::indexCheck(state, "input", 0, b.rows),
+                           (int64_t *)bagSize->data,
+                           bagSize->stride[0],
+                           weight->stride[0],
+                           mode == MEAN};
   const bool isPacked = thcunn::hasPackedRows<Element>(weight) && thcunn::hasPackedRows<Element>(output);
   const thcunn::RangeSum<Element, RowsOfBags> sum = {rows,
                                                      b.entries,
@@ -272,6 +303,39 @@ static const int64_t *bagOfEntries(THNNState *state, const Bags &b)
   return bagOf;
 }
 
+/* A thread per element of gradOutput. The one of the first bag that names an element of the table adds the elements of all
+   bags that do, in their order. */
+static void addToMaximaOfFewBags(THNNState *state, const MaximaOfElements &entries, int64_t bags,
+                                 const Element *gradOutput, Element *gradWeight)
+{
+  const int64_t columns = entries.columns.divisor;
+  thcunn::forEach(state, bags * columns, [=] __device__(int64_t i) {
+    const int LOADS = 4;
+    const int64_t own = entries.columns.quotient(i), c = i - own * columns, key = entries.key(i);
+    if (key < 0) return;
+    const int64_t at[2] = {own, c}, row = *entries.index.at(at);
+    const int64_t *index = entries.index.data + c * entries.index.stride[1];
+    const Element *g = gradOutput + c * entries.sourceStride[1];
+    real sum = 0;
+    for (int64_t bag = 0; bag < bags; bag += LOADS) {
+      int64_t other[LOADS];
+      real value[LOADS];
+#pragma unroll
+      for (int j = 0; j < LOADS; j++) {
+        other[j] = bag + j < bags ? index[(bag + j) * entries.index.stride[0]] : -1;
+        value[j] = other[j] == row ? thcunn::load(g + (bag + j) * entries.sourceStride[0]) : 0;
+      }
+#pragma unroll
+      for (int j = 0; j < LOADS; j++) {
+        if (other[j] == row && bag + j < own) return;
+        sum += value[j];
+      }
+    }
+    Element *const to = gradWeight + entries.target(key);
+    thcunn::store(to, thcunn::load(to) + entries.scale * sum);
+  });
+}
+
 static void addToMaxima(THNNState *state, const THTensor *gradOutput, const THTensor *gradWeight,
                         const THIndexTensor *maxIndices, double scale)
 {
@@ -283,6 +347,8 @@ static void addToMaxima(THNNState *state, const THTensor *gradOutput, const THTe
       {gradOutput->stride[0], gradOutput->stride[1]},
       {gradWeight->stride[0], gradWeight->stride[1]},
       (real)scale};
+  if (gradOutput->size[0] <= FEW_BAGS)
+    return addToMaximaOfFewBags(state, entries, gradOutput->size[0], TH_DATA(gradOutput), TH_DATA(gradWeight));
   const thcunn::SegmentSum<Element, MaximaOfElements> sum = {
       entries, gradOutput->size[0] * columns, gradWeight->size[0] * columns, 1,
       false,   TH_DATA(gradOutput),           TH_DATA(gradWeight),           0,
