@@ -56,7 +56,14 @@ void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *
     sums = {ChannelVector(memory, 1), ChannelVector(memory + C, 1), (real)values};
   }
   const bool addsSums = needsSums || gradWeight != NULL || gradBias != NULL;
-  const GradientOutputs to = {sums.sum, sums.dot, gradWeight, gradBias, (real)scale};
+  const bool hasValues = THNNTensor_numel(input) > 0;
+  const GradientOutputs to = {sums.sum,
+                              sums.dot,
+                              gradWeight,
+                              gradBias,
+                              (real)scale,
+                              hasValues && gradWeight != NULL && THNN_overwrites(state, gradWeight),
+                              hasValues && gradBias != NULL && THNN_overwrites(state, gradBias)};
   if (addsSums && needsInput) gradSumsAndInput(state, input, gradOutput, gradInput, parameters, to, sums, relu);
   else if (addsSums) gradSums(state, input, gradOutput, parameters, to, relu);
   else if (needsInput) THNN_(batchNorm)::gradInput(state, input, gradOutput, gradInput, parameters, sums, relu);

@@ -378,10 +378,11 @@ template <UnitKind K, bool RELU> struct GradSums {
       const int64_t c = U::firstChannel(row) + s;
       if (to.sum.isPresent()) to.sum.set(c, value.sum[s]);
       if (to.dot.isPresent()) to.dot.set(c, value.dot[s]);
-      if (to.gradBias.isPresent()) to.gradBias.set(c, to.gradBias.get(c) + to.scale * value.sum[s]);
+      if (to.gradBias.isPresent())
+        to.gradBias.set(c, (to.newBias ? 0 : to.gradBias.get(c)) + to.scale * value.sum[s]);
       if (!to.gradWeight.isPresent()) continue;
       const real inverse = Coefficients::inverseOf(parameters, c);
-      to.gradWeight.set(c, to.gradWeight.get(c) + to.scale * inverse * value.dot[s]);
+      to.gradWeight.set(c, (to.newWeight ? 0 : to.gradWeight.get(c)) + to.scale * inverse * value.dot[s]);
     }
   }
 };

@@ -37,7 +37,8 @@ struct MomentsOutputs {
 struct GradientOutputs {
   ChannelVector sum, dot; /* sum(g) and sum(g * (x - mean)); each of the four vectors may be absent */
   ChannelVector gradWeight, gradBias;
-  real scale; /* the factor of the terms that are added to gradWeight and gradBias */
+  real scale;              /* the factor of the terms that are added to gradWeight and gradBias */
+  bool newWeight, newBias; /* gradWeight, gradBias: has no values yet, and is written */
 };
 
 /* The sums of GradientOutputs over `count` values per channel. */
