@@ -225,6 +225,9 @@ struct ParameterGradient {
     int64_t offset[SUMS];         /* of each element in the window */
     int count;                    /* elements; 0 for a bias */
   };
+  struct Term {
+    real factor, value[SUMS];
+  };
   const Connection *connections;
   const int32_t *badRows; /* if it is not 0, nothing is added, as on the CPU */
   bool transposed;
@@ -259,25 +262,30 @@ struct ParameterGradient {
     return k;
   }
   __device__ Value zero() const { return {}; }
-  __device__ void add(Value &partial, const Coefficients &k, int64_t, int64_t i) const
+  __device__ Term load(const Coefficients &k, int64_t, int64_t i) const
   {
+    Term term = {};
     int64_t at[3];
-    if (k.small == NULL || i >= (k.count == 0 ? positions : terms)) return;
+    if (k.small == NULL || i >= (k.count == 0 ? positions : terms)) return term;
     if (k.count == 0) {
       outputs.indices(i, at);
       const int64_t index[4] = {at[0], 0, at[1], at[2]};
-      partial.sum[0] += thcunn::load(k.small + (gradOutput.at(index) - gradOutput.data));
-      return;
+      term.factor = 1;
+      term.value[0] = thcunn::load(k.small + (gradOutput.at(index) - gradOutput.data));
+      return term;
     }
     windows.indices(i, at);
     const int64_t index[4] = {at[0], 0, at[1], at[2]};
-    const real factor = thcunn::load(k.small + (small.at(index) - small.data));
+    term.factor = thcunn::load(k.small + (small.at(index) - small.data));
     const Element *const from = k.large + (at[0] * large.stride[0] + at[1] * step[0] + at[2] * step[1]);
-    real value[SUMS];
 #pragma unroll
-    for (int e = 0; e < SUMS; e++) value[e] = e < k.count ? thcunn::load(from + k.offset[e]) : 0;
+    for (int e = 0; e < SUMS; e++) term.value[e] = e < k.count ? thcunn::load(from + k.offset[e]) : 0;
+    return term;
+  }
+  __device__ void add(Value &partial, const Coefficients &, const Term &term) const
+  {
 #pragma unroll
-    for (int e = 0; e < SUMS; e++) partial.sum[e] += value[e] * factor;
+    for (int e = 0; e < SUMS; e++) partial.sum[e] += term.value[e] * term.factor;
   }
   __device__ Value merge(Value a, const Value &b) const
   {
