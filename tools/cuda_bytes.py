@@ -62,12 +62,6 @@ class Reason(NamedTuple):
 
 REASONS = (
     Reason(
-        "BatchNormalization, BatchNormalizationReLU: updateOutput, backward",
-        r"BatchNormalization(ReLU)?_(updateOutput|backward)",
-        "A launch for the statistics or sums, which need all values of a channel, and one for the result: "
-        "input, and in the backward gradOutput, is read twice.",
-    ),
-    Reason(
         "gradients of maxima whose indices number the inputs",
         r"(Spatial\w*|VolumetricFractional)MaxPooling_updateGradInput",
         "One launch finds the planes with an index outside of its window, and another one adds gradients.",

@@ -196,7 +196,7 @@ struct RowsOfSamples {
     return row < 0 ? -1 : row * sourceStride;
   }
   __device__ real factor(int64_t i) const { return thcunn::load(factors + i * factorStride); }
-  __device__ real scale(int64_t, int64_t, int64_t) const { return 1; }
+  __device__ real scale(int64_t) const { return 1; }
 };
 
 } // namespace

@@ -85,25 +85,24 @@ static void checkOffsets(THNNState *state, const Bags &b)
 namespace
 {
 
-/* Rows of the table, summed by bag. The threads of the first column write the numbers of rows to bagSize. */
+/* Rows of the table, summed by bag. */
 struct RowsOfBags {
   Bags b;
-  thcunn::IndexCheck checkRow;
-  int64_t *bagSize;
+  const int64_t *bagSize; /* NULL unless sums are divided by it */
   int64_t bagSizeStride, sourceStride;
-  bool isMean;
 
   __device__ int64_t begin(int64_t bag) const { return b.begin(bag); }
   __device__ int64_t source(int64_t i) const
   {
-    const int64_t row = b.numberAt(i);
-    return checkRow(row, i) && row != b.padding ? row * sourceStride : -1;
+    const int64_t row = b.rowAt(i);
+    return row < 0 ? -1 : row * sourceStride;
   }
   __device__ real factor(int64_t) const { return 1; }
-  __device__ real scale(int64_t bag, int64_t column, int64_t rows) const
+  __device__ real scale(int64_t bag) const
   {
-    if (column == 0) bagSize[bag * bagSizeStride] = rows;
-    return !isMean ? 1 : rows > 0 ? 1 / (real)rows : 0;
+    if (bagSize == nullptr) return 1;
+    const int64_t size = bagSize[bag * bagSizeStride];
+    return size > 0 ? 1 / (real)size : 0;
   }
 };
 
@@ -222,14 +221,11 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
   (void)scaleGradByFreq;
   const Bags b = bagsOf(input, offsets, weight, paddingValue);
   checkOffsets(state, b);
-  if (weight->size[1] == 0) return countRows(state, b, bagSize, false);
-  if (mode == MAX_OF_ROWS) return maxOfBags(state, b, weight, output, bagSize, maxIndices);
-  const RowsOfBags rows = {b,
-                           thcunn::indexCheck(state, "input", 0, b.rows),
-                           (int64_t *)bagSize->data,
-                           bagSize->stride[0],
-                           weight->stride[0],
-                           mode == MEAN};
+  if (weight->size[1] > 0 && mode == MAX_OF_ROWS) return maxOfBags(state, b, weight, output, bagSize, maxIndices);
+  countRows(state, b, bagSize, false);
+  if (weight->size[1] == 0) return;
+  const RowsOfBags rows = {b, mode == MEAN ? (const int64_t *)bagSize->data : NULL, bagSize->stride[0],
+                           weight->stride[0]};
   const bool isPacked = thcunn::hasPackedRows<Element>(weight) && thcunn::hasPackedRows<Element>(output);
   const thcunn::RangeSum<Element, RowsOfBags> sum = {rows,
                                                      b.entries,

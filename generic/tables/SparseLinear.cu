@@ -71,7 +71,7 @@ struct ColumnsOfSamples {
 
   /* As ranges, for the legacy form, whose numbers another launch checks. */
   __device__ int64_t begin(int64_t sample) const { return sample * x.perRow.divisor; }
-  __device__ real scale(int64_t, int64_t, int64_t) const { return 1; }
+  __device__ real scale(int64_t) const { return 1; }
   /* As segments. */
   __device__ int64_t key(int64_t i) const { return x.check(i) ? x.sampleAt(i) : -1; }
   __device__ int64_t target(int64_t sample) const { return sample * targetStride; }

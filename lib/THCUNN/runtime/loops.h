@@ -172,7 +172,8 @@ struct RowParts {
 
   RowParts(THNNState *state, int64_t X, int64_t rows, int64_t count, int64_t undivided)
   {
-    const int64_t Y = THREADS / X, groups = (rows + X - 1) / X, enoughBlocks = 2048, least = 4 * Y;
+    const int64_t Y = THREADS / X, groups = (rows + X - 1) / X, enoughBlocks = 2048;
+    const int64_t least = 4 * Y > 64 ? 4 * Y : 64; /* partial results of fewer terms are much traffic */
     length = (count * groups / enoughBlocks + Y - 1) / Y * Y;
     if (length < least) length = least;
     if (length > TERMS_PER_PART / X) length = TERMS_PER_PART / X;
@@ -209,14 +210,23 @@ __device__ typename R::Value mergeLanes(const R &r, typename R::Value value)
 template <int X, class R> __device__ typename R::Value mergeColumns(const R &r, typename R::Value value)
 {
   typedef typename R::Value Value;
-  THCUNN_SHARED(Value, ofWarp, [THREADS / WARP][X]);
-  const unsigned x = threadIdx.x % X;
+  const int WARPS = THREADS / WARP;
+  THCUNN_SHARED(Value, ofWarp, [WARPS][X]);
+  const unsigned x = threadIdx.x % X, warp = threadIdx.x / WARP;
+  const bool isFirst = threadIdx.x % WARP < X;
   value = mergeLanes<X>(r, value);
-  if (threadIdx.x % WARP < X) ofWarp[threadIdx.x / WARP][x] = value;
+  if (isFirst) ofWarp[warp][x] = value;
+  /* With many columns, merging in all threads would take longer than barriers. */
+  const int merged = X == 1 ? WARPS : 1;
+#pragma unroll
+  for (int half = WARPS / 2; half >= merged; half /= 2) {
+    __syncthreads();
+    if (isFirst && warp < half) ofWarp[warp][x] = r.merge(ofWarp[warp][x], ofWarp[warp + half][x]);
+  }
   __syncthreads();
   value = ofWarp[0][x];
 #pragma unroll
-  for (int w = 1; w < THREADS / WARP; w++) value = r.merge(value, ofWarp[w][x]);
+  for (int w = 1; w < merged; w++) value = r.merge(value, ofWarp[w][x]);
   return value;
 }
 

@@ -18,15 +18,14 @@ static inline bool warpsTakeRanges(int64_t threads, int64_t ranges, int64_t entr
 
 /* Sums over entries that follow each other:
 
-     target[r * rowStride + c * columnStride] = bias[c] + R.scale(r, ...) * sum of R.factor(i) * source[R.source(i) + c * sourceStride]
+     target[r * rowStride + c * columnStride] = bias[c] + R.scale(r) * sum of R.factor(i) * source[R.source(i) + c * sourceStride]
 
    over the entries i of range r. A class of ranges R has __device__ functions
 
      int64_t begin(int64_t r) const;      the first entry of range r, which ends before begin(r + 1)
      int64_t source(int64_t i) const;     offset of the row that is added, -1 if there is none
      Number factor(int64_t i) const;      multiplies the row
-     Number scale(int64_t r, int64_t column, int64_t added) const;
-                                          multiplies the sum of `added` rows, by the thread of this column */
+     Number scale(int64_t r) const;       multiplies the sum */
 template <class T, class R> struct RangeSum {
   R ranges;
   int64_t entries, rows, columns;
@@ -35,10 +34,9 @@ template <class T, class R> struct RangeSum {
   int64_t sourceStride, biasStride, rowStride, columnStride;
 
   /* `lanes` threads add the entries of a range: this one adds every `lanes`-th entry, from entry `lane` on. Partial
-     sums keep the rounding errors of long ranges small. Returns the number of rows that are added. */
-  template <int V> __device__ int add(int64_t row, int64_t column, int lane, int lanes, RowPart<T, V> *sum) const
+     sums keep the rounding errors of long ranges small. */
+  template <int V> __device__ void add(int64_t row, int64_t column, int lane, int lanes, RowPart<T, V> *sum) const
   {
-    int added = 0;
     sum->clear();
     const int64_t end = ranges.begin(row + 1);
     for (int64_t i = ranges.begin(row) + lane; i < end;) {
@@ -51,16 +49,14 @@ template <class T, class R> struct RangeSum {
         RowPart<T, V> part;
         part.clear();
         if (from >= 0) part.loadFrom(source + from + column * sourceStride);
-        added += from >= 0;
         partial.add(from >= 0 ? ranges.factor(i) : 0, part);
       }
       sum->add(1, partial);
     }
-    return added;
   }
-  template <int V> __device__ void finish(int64_t row, int64_t column, int64_t added, RowPart<T, V> sum) const
+  template <int V> __device__ void finish(int64_t row, int64_t column, RowPart<T, V> sum) const
   {
-    sum.multiply(ranges.scale(row, column, added));
+    sum.multiply(ranges.scale(row));
     if (bias) sum.value[0] += load(bias + column * biasStride);
     sum.storeTo(target + row * rowStride + column * columnStride);
   }
@@ -72,8 +68,8 @@ template <int V, class T, class R> void rangeSumByThreads(THNNState *state, cons
   forEach(state, sum.rows * groups.divisor, [=] __device__(int64_t i) {
     const int64_t row = groups.quotient(i), column = (i - row * groups.divisor) * V;
     RowPart<T, V> total;
-    const int64_t added = sum.add(row, column, 0, 1, &total);
-    sum.finish(row, column, added, total);
+    sum.add(row, column, 0, 1, &total);
+    sum.finish(row, column, total);
   });
 }
 
@@ -84,10 +80,10 @@ template <int V, class T, class R> void rangeSumByWarps(THNNState *state, const 
     const int64_t warp = i / WARP, row = groups.quotient(warp), column = (warp - row * groups.divisor) * V;
     const int lane = (int)(i % WARP);
     RowPart<T, V> total;
-    const int64_t added = sumOverWarp<int64_t>(sum.add(row, column, lane, WARP, &total));
+    sum.add(row, column, lane, WARP, &total);
 #pragma unroll
     for (int e = 0; e < V; e++) total.value[e] = sumOverWarp(total.value[e]);
-    if (lane == 0) sum.finish(row, column, added, total);
+    if (lane == 0) sum.finish(row, column, total);
   });
 }
 
