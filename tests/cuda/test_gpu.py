@@ -158,6 +158,16 @@ def test_the_error_of_a_late_call_is_raised_once() -> None:
     assert torch.equal(thnn.AbsFunction.apply(scores), scores.abs())
 
 
+def _converted(modules: torch.nn.ModuleList) -> torch.nn.ModuleList:
+    """A copy with the layers of thnn, and with the weights of an LSTM in one block of memory, as cuDNN expects them."""
+    copied = copy.deepcopy(modules)
+    for layer in copied.modules():
+        if isinstance(layer, torch.nn.RNNBase):
+            layer.flatten_parameters()
+    thnn.convert(copied)
+    return copied
+
+
 def _losses(network: torch.nn.Module, loss: torch.nn.Module, input: Tensor, target: Tensor) -> Tensor:
     optimizer = torch.optim.SGD(network.parameters(), lr=1e-4)
     found = []
@@ -188,8 +198,7 @@ def test_converted_networks_train_as_before(name: str, layout: torch.memory_form
     modules, input, target = modules.cuda(), input.cuda(), target.cuda()
     if layout is torch.channels_last:
         modules, input = modules.to(memory_format=layout), input.contiguous(memory_format=layout)
-    converted = copy.deepcopy(modules)
-    thnn.convert(converted)
+    converted = _converted(modules)
     theirs = _losses(modules[0], modules[1], input, target)
     ours = _losses(converted[0], converted[1], input, target)
     torch.testing.assert_close(ours, theirs, rtol=1e-8, atol=0)
@@ -206,8 +215,7 @@ def test_converted_networks_under_autocast(name: str, dtype: torch.dtype) -> Non
         with torch.no_grad():
             target = network.target(copy.deepcopy(modules)[0](input))
     modules, input, target = modules.cuda(), input.cuda(), target.cuda()
-    converted = copy.deepcopy(modules)
-    thnn.convert(converted)
+    converted = _converted(modules)
     losses = []
     for network_, loss in (modules, converted):
         with torch.autocast("cuda", dtype=dtype):

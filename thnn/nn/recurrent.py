@@ -187,7 +187,9 @@ class _Recurrent(torch.nn.RNNBase):
 _SEQUENCE = """input (L, N, input_size), with batch_first (N, L, input_size), (L, input_size) or a PackedSequence;
     output likewise with hidden_size per direction; {states}
     (num_layers * directions, N, hidden_size)"""
-_REMARKS = "A proj_size is a ValueError. Dropout between layers is that of torch. On CUDA torch computes the layer."
+_REMARKS = (
+    "A proj_size is a ValueError. Dropout between layers is that of torch. On CUDA torch computes the layer."
+)
 
 
 def _on_gpu(input: Any) -> bool:

@@ -284,7 +284,7 @@ def compare_results(row: Row, implementations: Mapping[str, Call]) -> None:
     (_, expected), *others = [(n, (*v.outputs(), *v.forward_backward())) for n, v in implementations.items()]
     for name, values in others:
         for position, (value, reference) in enumerate(zip(values, expected)):
-            errors = (value - reference).abs()
+            errors = (value - reference.to(value.device)).abs()
             error = errors.max().item() if value.numel() else 0.0
             scale = reference.abs().max().item() if reference.numel() else 0.0
             wrong = (~(errors <= tolerance * max(scale, 1e-6))).sum().item()

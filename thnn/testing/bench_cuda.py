@@ -62,7 +62,10 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     device = case.registry.device
     row = replace(row, flops={})  # torch computes the rows that arithmetic bounds
     implementations = {name: Call(case, row, name, CONTIGUOUS, device) for name in ("torch", "thnn")}
-    compare_results(row, implementations)
+    # With torch on the CPU: on a GPU (torch 2.11) its multilabel_margin_loss loses gradients of some labels.
+    compare_results(
+        row, {"torch on the CPU": Call(case, row, "torch", CONTIGUOUS), "thnn": implementations["thnn"]}
+    )
     found = []
     for phase in row.phases:
         calls: dict[str, Callable[[], Any]] = {

@@ -196,16 +196,11 @@ def _multi_label(input: Tensor, target: Tensor, sizeAverage: bool = True) -> tup
     return losses / len(rows) if sizeAverage else losses, {"isTarget": mask.reshape(input.shape)}
 
 
-def _labels(*shape: int, most: int = 3, distinct: bool = False) -> Maker:
-    """Rows of up to `most` classes, then -1, which ends the list, then any classes.
-
-    On CUDA torch (2.11) loses the gradient of a class that a list has twice, so benchmarks have distinct ones.
-    """
+def _labels(*shape: int, most: int = 3) -> Maker:
+    """Rows of up to `most` classes, then -1, which ends the list, then any classes."""
 
     def maker(generator: Generator) -> Tensor:
         target = classes(*shape, count=shape[-1])(generator)
-        if distinct:
-            target = torch.rand(shape, generator=generator).argsort(-1)
         ends = torch.randint(most + 1, (*shape[:-1], 1), generator=generator)
         return target.masked_fill(torch.arange(shape[-1]) == ends, -1)
 
@@ -276,9 +271,7 @@ MULTI_LABEL_MARGIN_CRITERION = Case(
     rows=(
         Row(
             "MultiLabelMarginCriterion (1024,1000)",
-            SampleInput(
-                "row", {"input": normal(1024, 1000), "target": _labels(1024, 1000, most=10, distinct=True)}
-            ),
+            SampleInput("row", {"input": normal(1024, 1000), "target": _labels(1024, 1000, most=10)}),
             ratio=8,
             fraction=0.3,
             # The targets are read up to the first -1.

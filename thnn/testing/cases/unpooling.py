@@ -21,9 +21,9 @@ def _scattered(input: Tensor, positions: Tensor, size: tuple[int, ...]) -> Tenso
     """
     shape = (*input.shape[: -len(size)], *size)
     flat, source = positions.flatten(-len(size)), input.flatten(-len(size))
-    order = torch.arange(flat.shape[-1]).expand_as(flat)
+    order = torch.arange(flat.shape[-1], device=flat.device).expand_as(flat)
     # The last input at each position; scatter_reduce over indices in row order.
-    last = torch.full((*flat.shape[:-1], math.prod(size)), -1).scatter_reduce(-1, flat, order, "amax")
+    last = flat.new_full((*flat.shape[:-1], math.prod(size)), -1).scatter_reduce(-1, flat, order, "amax")
     is_last = last.gather(-1, flat) == order
     kept = torch.where(is_last, source, source - source.detach())
     return input.new_zeros(last.shape).scatter_add(-1, flat, kept).reshape(shape)
