@@ -8,16 +8,23 @@ typedef thcunn::ClassRows<const int64_t> Labels;
 /* The labels of a row of `target` are the classes before the first -1. Each pair of a label and a class that is not a
    label has a term max(0, 1 - x[label] + x[class]). */
 
-void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
-                                                   THTensor *output, THTensor *isTarget, bool sizeAverage)
+namespace
 {
-  const Rows x = thcunn::classRows<Element>(input), mask = thcunn::classRows<Element>(isTarget);
-  const Labels labels = thcunn::classRows<const int64_t>(target);
-  const thcunn::IndexCheck check = thcunn::indexCheck(state, "target", 0, x.classes, "in row");
-  const double scale = (x.rows > 0 ? 1 / (double)x.classes : 1) * (sizeAverage ? 1 / (double)x.rows : 1);
-  real *const sums = thcunn::rowSums<real>(state, x.rows);
-  THNN_RETURN_IF_FAILED(state);
-  auto term = [=] __device__(int64_t row, int64_t c) -> real {
+
+/* The loss of each row. A term is the sum over the labels for a class. */
+struct Loss : thcunn::LoadsOneTerm {
+  typedef real Value;
+  typedef real Term;
+  typedef thcunn::NoCoefficients Coefficients;
+  Rows x, mask;
+  Labels labels;
+  thcunn::IndexCheck check;
+  real *sums; /* of rows */
+
+  __device__ Coefficients begin(int64_t) const { return {}; }
+  __device__ real zero() const { return 0; }
+  __device__ real load(Coefficients, int64_t row, int64_t c) const
+  {
     const real score = thcunn::load(x.at(row, c));
     real sum = 0;
     bool isLabel = false, isValid = true;
@@ -32,9 +39,28 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
     }
     thcunn::store(mask.at(row, c), isLabel ? 1 : 0);
     return !isValid ? (real)NAN : isLabel ? 0 : sum;
-  };
-  thcunn::sumRows<real>(state, x.rows, x.classes, x.hasAdjacentClasses(), term,
-                        [=] __device__(int64_t row, real sum) { sums[row] = sum; });
+  }
+  __device__ void add(real &partial, Coefficients, real term) const { partial += term; }
+  __device__ real merge(real a, real b) const { return a + b; }
+  __device__ void finish(int64_t row, real sum) const { sums[row] = sum; }
+};
+
+} // namespace
+
+void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                                   THTensor *output, THTensor *isTarget, bool sizeAverage)
+{
+  const Rows x = thcunn::classRows<Element>(input);
+  const double scale = (x.rows > 0 ? 1 / (double)x.classes : 1) * (sizeAverage ? 1 / (double)x.rows : 1);
+  real *const sums = thcunn::rowSums<real>(state, x.rows);
+  const Loss loss = {{},
+                     x,
+                     thcunn::classRows<Element>(isTarget),
+                     thcunn::classRows<const int64_t>(target),
+                     thcunn::indexCheck(state, "target", 0, x.classes, "in row"),
+                     sums};
+  THNN_RETURN_IF_FAILED(state);
+  thcunn::reduce(state, loss, x.rows, x.classes, x.hasAdjacentClasses());
   thcunn::storeSum(state, sums, x.rows, scale, TH_DATA(output));
 }
 

@@ -10,7 +10,7 @@ namespace pooling
 
 /* The gradients of the factor and the bias of each channel, which is a row of the reduction: a term is an output of the
    channel. */
-template <class T, class I> struct ScaleGradient {
+template <class T, class I> struct ScaleGradient : LoadsOneTerm {
   typedef typename Arithmetic<T>::type R;
   typedef NoCoefficients Coefficients;
   struct Value {
@@ -51,7 +51,8 @@ void scaleGradientIndexedBy(THNNState *state, const PoolingShape &shape, const T
   typedef typename Arithmetic<T>::type R;
   ImageShape channel = shape.output;
   channel.c = 1;
-  const ScaleGradient<T, I> gradient = {{WindowReader<T, I, Sliding>(shape, Sliding(), (const T *)input->data),
+  const ScaleGradient<T, I> gradient = {{},
+                                        {WindowReader<T, I, Sliding>(shape, Sliding(), (const T *)input->data),
                                          Images<T, I>((T *)NULL, shape.output),
                                          {NULL, NULL, 0, 0}},
                                         ImageLoop<I>(channel),

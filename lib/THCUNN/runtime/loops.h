@@ -6,6 +6,8 @@
 
    The order of every reduction depends on sizes and memory layout alone, so that results have the same bits in every run. */
 
+#include <type_traits>
+
 #include "runtime/call.h"
 #include "runtime/warp.h"
 
@@ -161,7 +163,10 @@ __device__ void loadThenUse(int64_t first, int64_t end, int step, const Load &lo
 
 struct NoCoefficients {};
 
-static const int TERMS_LOADED = 4; /* before the first of them is added */
+/* The terms that a thread loads before it adds the first one. A term that is itself a loop has one, for its registers:
+   struct R : LoadsOneTerm. */
+struct LoadsOneTerm {};
+template <class R> static const int TERMS_LOADED = std::is_base_of<LoadsOneTerm, R>::value ? 1 : 4;
 
 /* The division of rows of `count` terms into parts, a block for each part of X rows. It depends on sizes alone: enough
    blocks for the largest devices if there are enough terms, and at most TERMS_PER_PART terms per block, which limits
@@ -236,7 +241,7 @@ __device__ typename R::Value addTerms(const R &r, int64_t row, int64_t first, in
 {
   typename R::Value value = r.zero();
   const typename R::Coefficients k = r.begin(row);
-  loadThenUse<TERMS_LOADED>(
+  loadThenUse<TERMS_LOADED<R>>(
       first, end, step, [&](int64_t i) { return r.load(k, row, i); },
       [&](const typename R::Term &term) { r.add(value, k, term); });
   return value;
