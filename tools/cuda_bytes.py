@@ -73,6 +73,11 @@ REASONS = (
         "gradOutput is read for the gradient of the grid and again for that of the input.",
     ),
     Reason(
+        "connection tables: accGradParameters",
+        r"Spatial(Full)?ConvolutionMap_accGradParameters",
+        "The terms of a filter are divided among blocks, whose partial results are written and read.",
+    ),
+    Reason(
         "tables and sparse layers",
         r"(LookupTable|LookupTableBag|IndexLinear|SparseLinear)_\w+",
         "Entries are sorted by row, in passes over pairs of a key and a position, so that one thread adds the terms "
