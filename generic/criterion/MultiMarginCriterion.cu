@@ -34,7 +34,7 @@ struct Score {
   real score;
 };
 
-/* What the two reductions of a row have in common: a sum of terms of scores, those of other classes than the target. */
+/* The base of the two reductions of a row: a sum of terms of the scores of all classes but the target. */
 struct RowSum {
   typedef real Value;
   typedef Target Coefficients;

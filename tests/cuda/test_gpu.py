@@ -1,4 +1,4 @@
-"""What only a GPU shows: streams, graphs, memory, processes, compilers, and whole networks."""
+"""Streams, graphs, memory, processes, compilers, and whole networks, which only a GPU can test."""
 
 from __future__ import annotations
 

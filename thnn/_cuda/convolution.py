@@ -87,12 +87,7 @@ class Module(NamedTuple):
             images,
             self.filters(weight, geometry),
             bias if bias is None or bias.ndim == 1 else bias.t().flatten(),
-            geometry.stride,
-            geometry.padding,
-            geometry.dilation,
-            self.is_transposed,
-            geometry.adjustment,
-            images.shape[1] if self.is_depthwise else geometry.groups,
+            *self._settings(geometry, images),
         )
         return (self.result(images, input, geometry),)
 
@@ -122,6 +117,12 @@ class Module(NamedTuple):
             biases = biases.view(gradBias.shape[::-1]).t()
         return self.weight(filters, gradWeight), biases
 
+    def _settings(self, geometry: Geometry, images: torch.Tensor) -> tuple[Any, ...]:
+        """The arguments of torch's operators from `stride` to `groups`; `images` are those of the input."""
+        groups = images.shape[1] if self.is_depthwise else geometry.groups
+        stride, padding, dilation = geometry.stride, geometry.padding, geometry.dilation
+        return (stride, padding, dilation, self.is_transposed, geometry.adjustment, groups)
+
     def _backward(
         self,
         input: torch.Tensor,
@@ -136,12 +137,7 @@ class Module(NamedTuple):
             images,
             filters,
             [gradients.shape[1]],
-            geometry.stride,
-            geometry.padding,
-            geometry.dilation,
-            self.is_transposed,
-            geometry.adjustment,
-            images.shape[1] if self.is_depthwise else geometry.groups,
+            *self._settings(geometry, images),
             mask,
         )
 

@@ -235,7 +235,7 @@ template <int X, class R> __device__ typename R::Value mergeColumns(const R &r, 
   return value;
 }
 
-/* What one of `step` threads adds of the terms first, first + step, ... < end of a row. */
+/* The sum of the terms first, first + step, ... < end of a row, those of one of `step` threads. */
 template <class R>
 __device__ typename R::Value addTerms(const R &r, int64_t row, int64_t first, int64_t end, int step)
 {
