@@ -37,8 +37,7 @@ void fillZeros(THNNState *state)
 {
   for (; state->zeroCount > 0; state->zeroCount--) {
     const THNNTensor *t = state->zeros[state->zeroCount - 1];
-    int64_t bytes = elementSize(t->type);
-    for (int d = 0; d < t->ndim; d++) bytes *= t->size[d];
+    const int64_t bytes = THNNTensor_numel(t) * elementSize(t->type);
     if (bytes > 0) cudaMemsetAsync(t->data, 0, (size_t)bytes, (cudaStream_t)state->stream);
   }
 }
