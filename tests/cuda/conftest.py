@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 import torch
 
+from thnn._binding.device import EMULATION, device_types
 from thnn.testing.check import exact_torch
 
-EMULATED = os.environ.get("THNN_CUDA_EMULATE", "0") not in ("", "0")
 _OF_THE_EMULATION = [
     f"test_{name}.py" for name in ("emulation", "functions_by_torch", "loaded", "races", "traffic")
 ]
-
-
-def _has_gpu() -> bool:
-    if not torch.cuda.is_available():
-        return False
-    from thnn._binding.device import device_types
-
-    return "cuda" in device_types()
-
-
-ON_GPU = not EMULATED and _has_gpu()
-_IGNORED = ["test_gpu.py"] if EMULATED else ["test_*.py"]
+ON_GPU = torch.cuda.is_available() and "cuda" in device_types()  # never in an emulation
+_IGNORED = ["test_gpu.py"] if EMULATION else ["test_*.py"]
 collect_ignore_glob = _OF_THE_EMULATION if ON_GPU else _IGNORED
 
 
