@@ -16,6 +16,7 @@ from torch import Tensor
 
 import thnn
 from thnn._load.templates import write
+from thnn.testing.bench_networks import with_flat_weights
 from thnn.testing.case_runner import bits
 from thnn.testing.networks import NETWORKS, Network
 from thnn.testing.torch_support import Call, call_of, samples_of
@@ -158,12 +159,9 @@ def test_the_error_of_a_late_call_is_raised_once() -> None:
     assert torch.equal(thnn.AbsFunction.apply(scores), scores.abs())
 
 
-def _converted(modules: torch.nn.ModuleList) -> torch.nn.ModuleList:
-    """A copy with the layers of thnn, and with the weights of an LSTM in one block of memory, as cuDNN expects them."""
-    copied = copy.deepcopy(modules)
-    for layer in copied.modules():
-        if isinstance(layer, torch.nn.RNNBase):
-            layer.flatten_parameters()
+def _converted(modules: torch.nn.ModuleList) -> Any:
+    """A copy with the layers of thnn."""
+    copied = with_flat_weights(copy.deepcopy(modules))
     thnn.convert(copied)
     return copied
 

@@ -84,7 +84,7 @@ class _Training:
         dtype = next(self.network.parameters()).dtype
         self.input = in_layout(row.network.input(row.shape, dtype).to(row.device), layout)
         with torch.no_grad():
-            output = _with_own_parameters(copy.deepcopy(self.network))(self.input)
+            output = with_flat_weights(copy.deepcopy(self.network))(self.input)
         self.target = in_layout(row.network.target(output.cpu()).to(row.device), layout)
         _set_layout(self.network, layout)
         self.optimizer = torch.optim.SGD(self.network.parameters(), lr=_LEARNING_RATE)
@@ -131,8 +131,8 @@ class _Inference:
         self.forward = torch.compile(self.network)
 
 
-def _with_own_parameters(network: nn.Module) -> nn.Module:
-    """A copied network, with the parameters of its recurrent layers in one block of memory, as cuDNN expects."""
+def with_flat_weights(network: nn.Module) -> nn.Module:
+    """The network, with the weights of each recurrent layer in one block of memory, as cuDNN expects, after a copy."""
     for layer in network.modules():
         if isinstance(layer, nn.RNNBase):
             layer.flatten_parameters()
