@@ -15,7 +15,7 @@ from torch import Tensor
 _BLOCK_SECONDS = 0.02
 # Warm-up calls let the allocator cache memory of each size.
 _WARM_UP_SECONDS = 0.15
-# On a GPU, calls wait for it during the warm-up, and its clock is at its rate after a few of them.
+# Of calls on a GPU, each of which the warm-up waits for.
 _DEVICE_WARM_UP_SECONDS = 0.03
 
 CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
