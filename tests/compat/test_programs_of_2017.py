@@ -89,11 +89,11 @@ def test_elements_of_tensors_are_numbers() -> None:
         torch.testing.assert_close(y, F.threshold(x, x.min().item(), x.max().item()))
         backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[0], sizes[1])
         torch.testing.assert_close(y, F.adaptive_max_pool2d(x, (3, 2)))
-        with pytest.raises(TypeError, match="owidth: expected int, got a tensor"):
+        with pytest.raises(TypeError, match="owidth: expected an integer, got a tensor"):
             backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[:1], 2)
         with pytest.raises(TypeError, match="owidth: expected an integer, got float"):
             backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[0].float(), 2)
-        with pytest.raises(TypeError, match="threshold: expected accreal, got a tensor"):
+        with pytest.raises(TypeError, match="threshold: expected a number, got a tensor"):
             backend.Threshold_updateOutput(0, x, y, torch.tensor(0.0, requires_grad=True), 0, False)
         with pytest.raises(TypeError, match="input: expected a tensor, got float"):
             backend.Threshold_updateOutput(0, 1.0, y, 0, 0, False)

@@ -37,6 +37,8 @@ FIXED_DTYPES: Final = {
     "THIndexTensor*": torch.int64,
     "THIntegerTensor*": torch.int32,
 }
+#: The C types of numbers that need not be integers.
+REAL_NUMBERS: Final = ("accreal", "real", "double", "float")
 
 
 def check_generator(function: Function, argument: Argument, value: Any) -> None:
@@ -55,6 +57,13 @@ def draw(function: Function, argument: Argument, generator: torch.Generator | No
     return int(torch.empty((), dtype=torch.int64, device="cpu").random_(generator=generator).item())
 
 
+def _kind(argument: Argument) -> str:
+    """What a scalar argument takes, in the words of Python."""
+    if argument.type in REAL_NUMBERS:
+        return "a number"
+    return "a bool" if argument.type == "bool" else "an integer"
+
+
 def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
     """The value converted to the C type of the argument; raises TypeError or ValueError if it is not
     convertible."""
@@ -62,7 +71,7 @@ def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
         check_generator(function, argument, value)
         return value
     if isinstance(value, torch.Tensor):
-        raise TypeError(f"{function.name}: {argument.name}: expected {argument.type}, got a tensor")
+        raise TypeError(f"{function.name}: {argument.name}: expected {_kind(argument)}, got a tensor")
     try:
         return _converted(function, argument, value)
     except (TypeError, ValueError):
@@ -74,23 +83,22 @@ def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
 
 
 def _converted(function: Function, argument: Argument, value: Any) -> Any:
-    if argument.type in ("accreal", "real", "double", "float"):
+    if argument.type in REAL_NUMBERS:
         try:
             if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
                 raise TypeError
             return float(value)
         except (TypeError, ValueError):
             raise TypeError(
-                f"{function.name}: {argument.name}: expected a number, got {describe(value)}"
+                f"{function.name}: {argument.name}: expected {_kind(argument)}, got {describe(value)}"
             ) from None
         except OverflowError:
             raise ValueError(f"{function.name}: {argument.name}: {describe(value)} is out of range") from None
     try:
         number = operator.index(value)
     except TypeError:
-        expected = "a bool" if argument.type == "bool" else "an integer"
         raise TypeError(
-            f"{function.name}: {argument.name}: expected {expected}, got {describe(value)}"
+            f"{function.name}: {argument.name}: expected {_kind(argument)}, got {describe(value)}"
         ) from None
     if argument.type == "bool":
         if number not in (0, 1):

@@ -10,7 +10,7 @@ import torch
 from torch import SymInt, Tensor
 from torch.autograd import forward_ad
 
-from thnn._binding.arguments import convert_scalar
+from thnn._binding.arguments import REAL_NUMBERS, convert_scalar
 from thnn._torch import functorch_active, is_functionalizing, is_tracing, marked_constant, named_script
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 # Types of values that need no conversion; integers, also symbolic ones, for other types of C.
-_EXACT: dict[str, Any] = {"bool": bool, **dict.fromkeys(("accreal", "real", "double", "float"), (int, float))}
+_EXACT: dict[str, Any] = {"bool": bool, **dict.fromkeys(REAL_NUMBERS, (int, float))}
 _INTEGERS = (int, SymInt)
 
 
