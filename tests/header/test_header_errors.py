@@ -290,7 +290,7 @@ def test_error_of_a_file(tmp_path: Path) -> None:
         with pytest.raises(HeaderError, match="cannot read the header") as caught:
             parse_header(path)
         assert str(caught.value).startswith(f"{path}:1:1: ")
-        assert str(caught.value).endswith("\n^")
+        assert "\n" not in str(caught.value)  # there is no line to quote
 
 
 def test_error_of_a_large_file(tmp_path: Path) -> None:

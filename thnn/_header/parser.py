@@ -37,7 +37,7 @@ def parse_header(path: str | os.PathLike[str]) -> list[Function]:
             data = file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise HeaderError(start, f"cannot read the header: {reason}", name) from error
+        raise HeaderError(start, f"cannot read the header: {reason}") from error
     if len(data) > _MAX_BYTES:
         first_line = data.splitlines()[0].decode("utf-8", "replace")
         raise HeaderError(start, f"the header is larger than {_MAX_BYTES >> 20} MiB", first_line)
