@@ -66,10 +66,20 @@ class Report(NamedTuple):
     left: tuple[Layer, ...]
 
     def __str__(self) -> str:
-        sections = [("replaced", self.replaced), ("fused", self.fused), ("left", self.left)]
-        rows = [(title, *layer) for title, layers in sections for layer in layers]
-        counts = ", ".join(f"{len(layers)} {title}" for title, layers in sections)
-        return "\n".join([*aligned(rows), counts])
+        return _table(replaced=self.replaced, fused=self.fused, left=self.left)
+
+
+class RevertReport(Report):
+    """The changes that ``revert`` made: the layers in ``replaced`` have torch's class again, and none is ``fused``."""
+
+    def __str__(self) -> str:
+        return _table(reverted=self.replaced, left=self.left)
+
+
+def _table(**sections: tuple[Layer, ...]) -> str:
+    rows = [(title, *layer) for title, layers in sections.items() for layer in layers]
+    counts = ", ".join(f"{len(layers)} {title}" for title, layers in sections.items())
+    return "\n".join([*aligned(rows), counts])
 
 
 def convert(model: nn.Module, *, fuse: bool = True) -> Report:
@@ -137,7 +147,7 @@ def revert(model: nn.Module) -> Report:
             layer._remove_options()
         layer.__class__ = original
         replaced.append(Layer(name, kind))
-    return Report(tuple(replaced), (), tuple(left))
+    return RevertReport(tuple(replaced), (), tuple(left))
 
 
 def _check_module(function: str, model: Any) -> None:

@@ -173,10 +173,13 @@ def test_the_activation_changes_with_the_layer_after_it() -> None:
 
 
 def test_the_report_is_a_table() -> None:
-    report = thnn.convert(network())
-    lines = str(report).splitlines()
+    model = network()
+    lines = str(thnn.convert(model)).splitlines()
     assert lines[-1] == "12 replaced, 2 fused, 2 left"
     assert "left      2        Dropout            thnn has no such layer" in lines
+    lines = str(thnn.revert(model)).splitlines()
+    assert lines[-1] == "12 reverted, 0 left"
+    assert {line.split()[0] for line in lines[:-1]} == {"reverted"}
 
 
 def test_a_layer_alone() -> None:
