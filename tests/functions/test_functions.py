@@ -570,6 +570,8 @@ def test_names_are_those_of_users() -> None:
     assert names["TanhFunction"] is thnn.TanhFunction
     assert "Function" not in names  # torch's
     assert not {"Any", "TYPE_CHECKING", "import_module"} & set(dir(thnn))
+    for package in (thnn.compat, thnn.graph, thnn.nn, thnn.nn.functional, thnn.parallel):
+        assert dir(package) == sorted(package.__all__)
     with pytest.raises(AttributeError, match=r"did you mean thnn\.SpatialConvolutionMMFunction\?"):
         _ = thnn.SpatialConvolutionMMFunktion
     with pytest.raises(KeyError, match="did you mean 'ThresholdFunction'"):

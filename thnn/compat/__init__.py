@@ -105,6 +105,10 @@ def uninstall() -> None:
                 _state.remove()
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class _Compat(ModuleType):
     """The type of this module, for ``with thnn.compat:``."""
 

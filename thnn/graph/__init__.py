@@ -28,3 +28,7 @@ from thnn.graph.operators import Operator
 from thnn.graph.variables import Scope, Variable
 
 __all__ = ["Branch", "Fork", "Net", "Operator", "Scope", "Variable", "batch_norm_layer", "draw", "fork"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -180,3 +180,7 @@ if not TYPE_CHECKING:  # a type checker knows the names above, and reports unkno
         from thnn import _hint
 
         raise AttributeError(f"module 'thnn.nn' has no attribute {name!r}{_hint(name)}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,3 +11,7 @@ from thnn.parallel.criterion import DataParallelCriterion
 from thnn.parallel.data_parallel import SelfDataParallel
 
 __all__ = ["AllReduce", "DataParallelCriterion", "SelfDataParallel", "equivalent_decay"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -155,3 +155,7 @@ if not TYPE_CHECKING:  # a type checker knows the names above, and reports unkno
             elif near:
                 hint = f"; did you mean {near[0]}?"
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+
+
+def __dir__() -> list[str]:
+    return __all__
