@@ -65,7 +65,7 @@ def restart_with(environment: Mapping[str, str]) -> None:
 
 _LEGEND = (
     "fwd: forward without a graph, fb: forward with one and backward; best times; ratio: torch's time / thnn's, both "
-    "contiguous; then the fraction of the roofline; ok or MISSED: the row's goal"
+    "contiguous; then the fraction of the roofline; met or MISSED: the row's goal"
 )
 
 
@@ -455,7 +455,7 @@ def _number(value: float | None) -> str:
 def line(m: Measurement) -> str:
     """A measurement on one line of the terminal."""
     times = "  ".join(f"{name} {t.best * 1e3:.4f}" for name, t in m.timings.items())
-    verdict = {True: "ok", False: "MISSED", None: ""}[m.met]
+    verdict = {True: "met", False: "MISSED", None: ""}[m.met]
     fraction = f"  {m.fraction:.2f} of {m.roofline}" if m.fraction is not None else ""
     if m.other_ratio is not None:
         fraction += f"  {_number(m.other_ratio)} against thnn's alternative"

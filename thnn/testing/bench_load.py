@@ -111,7 +111,7 @@ def main() -> int:
     def line(what: str, value: float, goal: float | None, unit: str) -> None:
         nonlocal missed
         missed |= goal is not None and value > goal
-        verdict = "" if goal is None else f"   {'ok' if value <= goal else 'MISSED'} (goal {goal:g} {unit})"
+        verdict = "" if goal is None else f"   {'met' if value <= goal else 'MISSED'} (goal {goal:g} {unit})"
         print(f"{what:<52}{value:8.2f} {unit}{verdict}", flush=True)
 
     with _temporary_cache() as folder:

@@ -268,7 +268,7 @@ def _relu_rows() -> tuple[Row, ...]:
                 )
             row = _row(*shape, train=train, judged="fb" if train else "fwd", goals=goals)
             name = row.name.replace("BatchNormalization", "BatchNormalizationReLU")
-            name += "" if limit == math.inf else f" limit={limit:g}"
+            name += "" if limit == math.inf else f", ReLU{limit:g}"
             rows.append(replace(row, name=name, sample=_limited(row.sample, limit)))
     return tuple(rows)
 
