@@ -165,14 +165,16 @@ def main(pattern: str = "") -> None:
     winograd = Backend("THNNWinogradBackend", FLOAT, THNN)
     chosen = [layer for layer in LAYERS if re.search(pattern, str(layer))]
     print(
-        "| layer | layout | product | torch, ms | implicit GEMM, ms | Winograd, ms | torch / W | GEMM / W |"
+        "| layer | layout | product | torch, ms | implicit GEMM, ms | Winograd, ms"
+        " | torch's time / Winograd's | implicit GEMM's time / Winograd's |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for layer in chosen:
         for layout in (CONTIGUOUS, CHANNELS_LAST):
             _times(layer, layout, winograd, gemm)
     print(
-        "\n| layer | input | rms: output | gradInput | gradWeight | largest: output | gradInput | gradWeight |"
+        "\n| layer | input | rms, output | rms, gradInput | rms, gradWeight"
+        " | largest, output | largest, gradInput | largest, gradWeight |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for layer in chosen:
