@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import os
 import platform
@@ -44,6 +43,12 @@ def _output_file(text: str) -> str:
     return text
 
 
+# How every command is told the modules (thnn._header.registry.pattern_of).
+_THESE = (
+    "modules whose name this regular expression matches in part, in any case; a full name means one module"
+)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m thnn", description="thnn from the command line.")
     parser.add_argument("--version", action="version", version=f"thnn {__version__}")
@@ -55,9 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_info)
 
-    command = commands.add_parser("list", help="list the modules, or the functions and arguments of MODULE")
+    command = commands.add_parser("list", help="list the modules, or the functions and arguments of some")
     command.add_argument(
-        "modules", nargs="*", metavar="MODULE", help="list functions, arguments and roles of these modules"
+        "modules", nargs="*", metavar="REGEX", help=f"list functions, arguments and roles of the {_THESE}"
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_list)
@@ -65,13 +70,13 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "check",
         help="check functions against their references: values, gradients, layouts, error inputs",
-        description="Runs the table of cases. Exit status 1 when something failed, 2 for an unknown module.",
+        description="Runs the table of cases. Exit status 1 when something failed, 2 when no module matches.",
     )
     command.add_argument(
         "modules",
         nargs="*",
-        metavar="MODULE",
-        help="only these modules, or the functions of one header, FILE.h",
+        metavar="REGEX",
+        help=f"only the {_THESE}; or FILE.h: the functions of that header",
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument(
@@ -100,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         default="",
         metavar="REGEX",
-        help="only rows whose name matches (case-insensitive), or FILE.h: the rows of its functions",
+        help=f"only the rows with such a name, or of the {_THESE}; or FILE.h: the rows of its functions",
     )
     command.add_argument(
         "--json",
@@ -169,7 +174,7 @@ def _parser() -> argparse.ArgumentParser:
         help="check the functions inside torch.compile, torch.export, torch.func and others; print a table",
         description="Exit status 1 if a check fails; 'no' is a refusal, no failure. All take about 3 minutes.",
     )
-    command.add_argument("modules", nargs="*", metavar="MODULE", help="check these modules only")
+    command.add_argument("modules", nargs="*", metavar="REGEX", help=f"check only the {_THESE}")
     command.set_defaults(run=_torch_support)
 
     command = commands.add_parser(
@@ -242,27 +247,15 @@ def _info(options: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_unknown(names: Sequence[str]) -> int:
-    """Prints a message for each unknown module; returns the exit status, 0 if there is none."""
-    from thnn._header.registry import modules
-
-    unknown = [n for n in names if n not in modules()]
-    in_lower_case = {name.lower(): name for name in modules()}
-    for name in unknown:
-        near = difflib.get_close_matches(name.lower(), in_lower_case, 1)
-        header = f"{name}.h"
-        meant = header if Path(header).is_file() else in_lower_case[near[0]] if near else ""
-        hint = f"did you mean {meant}? " if meant else ""
-        print(f"unknown module {name!r}; {hint}python -m thnn list shows all", file=sys.stderr)
-    return 2 if unknown else 0
-
-
 def _list(options: argparse.Namespace) -> int:
-    from thnn._header.registry import modules
+    from thnn._header.registry import modules, modules_named
 
-    if status := _refuse_unknown(options.modules):
-        return status
-    chosen = [m for name, m in modules().items() if not options.modules or name in options.modules]
+    try:
+        names = modules_named(options.modules) if options.modules else [*modules()]
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    chosen = [modules()[name] for name in names]
     if options.json:
         tree = {
             m.name: {
@@ -298,6 +291,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from thnn._header.registry import modules_named
     from thnn.testing.check import main
     from thnn.testing.registry import Installed
 
@@ -334,9 +328,7 @@ def _check(options: argparse.Namespace) -> int:
         return 2
     try:
         registry = Installed(options.device)
-        return _refuse_unknown(options.modules) or main(
-            options.modules, as_json=options.json, registry=registry
-        )
+        return main(modules_named(options.modules), as_json=options.json, registry=registry)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -422,9 +414,14 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _torch_support(options: argparse.Namespace) -> int:
+    from thnn._header.registry import modules_named
     from thnn.testing.torch_support import main
 
-    return _refuse_unknown(options.modules) or main(options.modules)
+    try:
+        return main(modules_named(options.modules))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 def _regenerate(options: argparse.Namespace) -> int:

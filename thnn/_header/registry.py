@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -33,3 +35,35 @@ def functions() -> Mapping[str, Function]:
 def modules() -> Mapping[str, Module]:
     """The modules by name."""
     return group_modules(functions().values())
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """The names that a command was asked for: by the full name of a module that module alone, otherwise all that a
+    regular expression matches in part, in any case. Raises ValueError for a text that is neither."""
+    if text in modules():
+        return re.compile(f"^{text}$")
+    try:
+        return re.compile(text, re.IGNORECASE)
+    except re.error as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}") from None
+
+
+def modules_named(texts: Sequence[str]) -> list[str]:
+    """The names of the modules that match one of the texts. Raises ValueError for a text that matches none."""
+    found: set[str] = set()
+    for text in texts:
+        pattern = pattern_of(text)
+        matching = {name for name in modules() if pattern.search(name)}
+        if not matching:
+            raise ValueError(f"no module matches {text!r}; {hint(text)}")
+        found |= matching
+    return [name for name in modules() if name in found]
+
+
+def hint(text: str) -> str:
+    """What to give instead of a text that matches nothing: a header of that name, or the module of the nearest name."""
+    in_lower_case = {name.lower(): name for name in modules()}
+    near = difflib.get_close_matches(text.lower(), in_lower_case, 1)
+    header = f"{text}.h"
+    meant = header if Path(header).is_file() else in_lower_case[near[0]] if near else ""
+    return f"did you mean {meant}? " * bool(meant) + "python -m thnn list shows all modules"

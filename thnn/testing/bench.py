@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from thnn._binding import library as _library
+from thnn._header.registry import hint, pattern_of
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
 from thnn.testing import roofline
@@ -73,9 +74,9 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command; exit status 1 when a goal was missed, 2 when no row matches."""
     restart_with(_BOUND_THREADS if options.return_freed_memory else _BOUND_THREADS | _KEPT_MEMORY)
     try:
-        pattern = re.compile(options.pattern, re.IGNORECASE)
-    except re.error as error:
-        print(f"{options.pattern!r} is no regular expression: {error}", file=sys.stderr)
+        pattern = pattern_of(options.pattern)
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 2
     header = f"{options.pattern}.h"
     if Path(header).is_file():
@@ -101,7 +102,7 @@ def main(options: argparse.Namespace) -> int:
         measurements.append(measurement)
         say(line(measurement))
     if not measurements:
-        print(f"no row matches {options.pattern!r}", file=sys.stderr)
+        print(f"no row matches {options.pattern!r}; {hint(options.pattern)}", file=sys.stderr)
         return 2
     facts = machine(options.threads, registry.device)
     if options.json:
@@ -127,7 +128,7 @@ def _measurements(
     """The measurements of all rows that match the pattern, on a GPU those of the table of cases and of networks."""
     for case in registry.cases().values():
         for row in case.rows:
-            if pattern.search(row.name):
+            if pattern.search(row.name) or pattern.search(case.module):
                 yield from _measured(case, row, options.rounds)
     if registry.device.type == "cpu":
         yield from _overheads(pattern, options)

@@ -1,6 +1,6 @@
 """Checks of every function with torch's machinery, and the table of docs/torch.md.
 
-    python -m thnn torch-support [MODULE ...]
+    python -m thnn torch-support [REGEX ...]
 
 A check calls the class of a function inside one part of torch and compares the results, and the gradients if there are
 any, with the results and gradients of plain calls. It raises AssertionError for a difference, NotImplementedError where
