@@ -86,9 +86,11 @@ $(LIBRARY): $(SOURCES) | $(READY)
 	$(BIN)/python -m thnn regenerate
 	@touch $@
 
+# `regenerate` compiles before pip would, since pip hides the progress of a build.
 $(READY): constraints.txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) torch setuptools cmake ninja cffi
-	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --no-build-isolation --editable '.[test,bench,lint,docs]'
+	$(BIN)/pip install --constraint $(CONSTRAINTS) torch setuptools cmake ninja cffi
+	$(BIN)/python -m thnn regenerate
+	$(BIN)/pip install --constraint $(CONSTRAINTS) --no-build-isolation --editable '.[test,bench,lint,docs]'
 	@echo 'made $(VENV), and built the library in thnn/'
 	@touch $@
