@@ -133,6 +133,8 @@ LAYERS = [
     Layer(1, 20, 48, 61, 58, padding=3, dilation=3, channels_last="iwo"),  # gradWeight: F(3x3,4x4)
     Layer(2, 48, 32, 34, 47, padding=0, dilation=5, groups=2, channels_last="w"),
     Layer(1, 20, 33, 30, 31, depth=4, padding=2, dilation=2, bias=True),
+    Layer(3, 320, 40, 17, 18, bias=True),  # several blocks, whose patches the threads share
+    Layer(1, 300, 36, 26, 26, padding=2, dilation=2, channels_last="io"),
 ]
 
 

@@ -28,19 +28,21 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
    blocked summation. */
 #define K_BLOCK 128
 
-/* The limit of the tiles of a block is at least this, even if they exceed the cache, as far as scratch memory has room:
-   with fewer, the weights are read too often. */
+/* A task that reads all weights for fewer tiles would wait for them. */
 #define LEAST_TILES 32
 
 #define COMPONENTS 16
 
-/* The plan of a group. A task computes some panels of a block of tiles of a residue class. */
+/* The plan of a group. There are two schedules. By blocks: a task keeps the patches of a block of tiles in its cache and
+   multiplies them by the weights of all panels, which the threads share. By panels: the threads share the patches of a
+   block, and a task keeps the products of a panel in its cache and transforms the weights of a K-block at a time. */
 typedef struct Plan {
   Correlation c;
   int64_t residues, tiles[4], block[4];
-  int64_t slices;                   /* of the kernel */
-  int64_t blocks, panelParts;       /* of all residue classes; tasks of a block */
-  int64_t panels, panelsTogether;   /* panels whose weights are transformed at a time */
+  int64_t slices;             /* of the kernel */
+  int64_t blocks;             /* of all residue classes */
+  int64_t panels, panelParts; /* panelParts: tasks of a block */
+  bool byPanels;
   int64_t weightStride, panelReals; /* of a component and of a panel of transformed weights */
   int64_t patchReals, productReals; /* of a component, for the tiles of a block */
 } Plan;
@@ -48,15 +50,12 @@ typedef struct Plan {
 /* Reals of a component of a tile, for all slices of the kernel and all channels. */
 static int64_t tilePatchReals(const Plan *p) { return p->slices * ceilDivide(p->c.inChannels, VL) * VL; }
 
-/* Reals that a tile takes: its components for all channels, and its products for a panel. */
-static int64_t tileReals(const Plan *p) { return COMPONENTS * (tilePatchReals(p) + GEMM_NR); }
-
-/* An upper bound on the scratch memory of a block of at most `tiles` tiles. */
-static int64_t blockBytes(const Plan *p, int64_t tiles)
+/* Reals of a component of the patches of `tiles` tiles. Components are a cache line further apart than their size, which
+   may be a multiple of a power of two, so that they map to different cache sets. */
+static int64_t patchReals(const Plan *p, int64_t tiles)
 {
-  const int64_t inMicrotiles = ceilDivide(tiles, GEMM_MR) * GEMM_MR;
-  const int64_t component = inMicrotiles * tilePatchReals(p) + tiles * GEMM_NR + 2 * REALS_PER_LINE;
-  return (COMPONENTS * component + winogradStripReals(2, tiles)) * (int64_t)sizeof(real);
+  const int64_t microtiles = ceilDivide(tiles, GEMM_MR);
+  return ceilDivide(tiles, microtiles) * microtiles * tilePatchReals(p) + REALS_PER_LINE;
 }
 
 /* Makes blocks smaller until threads share them evenly. If they would become too small, tasks divide panels too. */
@@ -77,51 +76,55 @@ static void balance(Plan *p, int threads)
   p->panelParts = p->blocks >= 8 * threads ? 1 : MIN(threads / gcd(p->blocks, threads), p->panels);
 }
 
+/* The schedule is by panels if all tiles fit a block of it, so that weights are transformed where they are used, once; and
+   if the patches or the weights are too many for the schedule by blocks. */
 static void plan(Plan *p, int threads)
 {
   const Correlation *c = &p->c;
-  const int64_t bytes = MIN(thnn_secondLevelCacheBytes() * 5 / 8, (int64_t)THNN_SCRATCH_LIMIT * 5 / 8);
-  int64_t most = MAX(bytes / (tileReals(p) * (int64_t)sizeof(real)), LEAST_TILES);
-  while (most > 1 && blockBytes(p, most) > (int64_t)THNN_SCRATCH_LIMIT) most--;
+  const int64_t cache = MIN(thnn_secondLevelCacheBytes(), (int64_t)THNN_SCRATCH_LIMIT) / (int64_t)sizeof(real);
+  const int64_t shared = THNN_SHARED_SCRATCH_LIMIT / sizeof(real), productsOfTile = COMPONENTS * GEMM_NR;
   p->panels = ceilDivide(c->outChannels, GEMM_NR);
-  winogradBlock(p->tiles, most, p->block);
-  balance(p, threads);
-  /* Components are a cache line further apart than their size, which may be a multiple of a power of two, so that they
-     map to different cache sets. */
-  const int64_t tiles = elementCount(p->block), microtiles = ceilDivide(tiles, GEMM_MR);
-  p->patchReals = ceilDivide(tiles, microtiles) * microtiles * tilePatchReals(p) + REALS_PER_LINE;
-  p->productReals = tiles * GEMM_NR + REALS_PER_LINE;
   p->weightStride = p->slices * c->inChannels * GEMM_NR + REALS_PER_LINE;
+  int64_t most = cache * 5 / 8 / (COMPONENTS * tilePatchReals(p) + productsOfTile);
+  int64_t mostByPanels = cache * 3 / 8 / productsOfTile;
+  while (COMPONENTS * patchReals(p, mostByPanels) > shared) mostByPanels--;
+  p->byPanels = p->residues * elementCount(p->tiles) <= mostByPanels || most < LEAST_TILES ||
+                p->panels * COMPONENTS * p->weightStride > shared;
+  winogradBlock(p->tiles, p->byPanels ? mostByPanels : most, p->block);
+  if (p->byPanels) {
+    p->weightStride = K_BLOCK * GEMM_NR + REALS_PER_LINE;
+    p->blocks = p->residues * tileCount(p->tiles, p->block);
+  } else {
+    balance(p, threads);
+  }
+  p->patchReals = patchReals(p, elementCount(p->block));
+  p->productReals = elementCount(p->block) * GEMM_NR + REALS_PER_LINE;
   p->panelReals = COMPONENTS * p->weightStride;
-  p->panelsTogether = MIN((int64_t)(THNN_SHARED_SCRATCH_LIMIT / sizeof(real)) / p->panelReals, p->panels);
 }
 
-/* Multiplies the patches of a block by a panel of weights, component by component. */
-static void multiply(const Plan *p, const WinogradPatches *patches, const real *weights, int V, real *products)
+/* Multiplies component i of the patches of a block by a K-block of a panel of weights, `terms` channels of a slice from
+   channel k on. In the schedule by blocks the next component of the weights is prefetched. */
+static void multiply(const Plan *p, const WinogradPatches *patches, int i, int64_t slice, int64_t k, int64_t terms,
+                     const real *weights, int V, real *products)
 {
-  const int64_t channels = p->c.inChannels, padded = ceilDivide(channels, VL) * VL;
-  const int64_t kBlocks = ceilDivide(channels, K_BLOCK); /* of a slice of the kernel */
-  for (int i = 0; i < COMPONENTS; i++, weights += p->weightStride) {
-    const WinogradTileSet *set = winogradTilesWith(&patches->tiles, 2, i);
-    const int64_t tiles = set->count, together = set->together;
-    /* The next component of the weights is prefetched. */
-    const int64_t lines = tiles ? ceilDivide(VL * V * VL, ceilDivide(tiles, together) * REALS_PER_LINE) : 0;
-    for (int64_t kBlock = 0; kBlock < p->slices * kBlocks; kBlock++)
-      for (int64_t tile = 0; tile < tiles; tile += together) {
-        const int64_t slice = kBlock / kBlocks, k = kBlock % kBlocks * K_BLOCK, terms = MIN(K_BLOCK, channels - k);
-        const real *b = weights + (slice * channels + k) * V * VL;
-        const WinogradProduct product = {
-            .c = products + i * p->productReals + tile * VL,
-            .a = patches->data + i * p->patchReals + tile * p->slices * padded + (slice * padded + k) * together,
-            .b = b,
-            .next = b + p->weightStride + tile / together * ceilDivide(terms, VL) * lines * REALS_PER_LINE,
-            .cStride = tiles * VL,
-            .aStride = together * VL,
-            .terms = terms,
-            .lines = lines,
-            .accumulate = kBlock > 0};
-        THNN_(winogradKernel)((int)MIN(together, tiles - tile), V)(&product);
-      }
+  const WinogradTileSet *set = winogradTilesWith(&patches->tiles, 2, i);
+  const int64_t padded = ceilDivide(p->c.inChannels, VL) * VL, vectors = ceilDivide(terms, VL);
+  const int64_t tiles = set->count, together = set->together;
+  if (tiles == 0) return;
+  const int64_t microtiles = ceilDivide(tiles, together);
+  const int64_t lines = p->byPanels ? 0 : ceilDivide(VL * V * VL, microtiles * REALS_PER_LINE);
+  for (int64_t microtile = 0, tile = 0; tile < tiles; microtile++, tile += together) {
+    const WinogradProduct product = {
+        .c = products + i * p->productReals + tile * VL,
+        .a = patches->data + i * p->patchReals + tile * p->slices * padded + (slice * padded + k) * together,
+        .b = weights,
+        .next = weights + p->weightStride + microtile * vectors * lines * REALS_PER_LINE,
+        .cStride = tiles * VL,
+        .aStride = together * VL,
+        .terms = terms,
+        .lines = lines,
+        .accumulate = slice + k > 0};
+    THNN_(winogradKernel)((int)MIN(together, tiles - tile), V)(&product);
   }
 }
 
@@ -198,8 +201,21 @@ static void store(const Plan *p, const Correlation *c, const Tile *block, const 
   }
 }
 
-/* Computes panels begin .. end - 1 of a block; `weights` begins with panel `begin`. Returns false if a position is not
-   finite. */
+/* Vectors of output channels of a panel. */
+static int panelVectors(const Correlation *c, int64_t panel)
+{
+  return c->outChannels - panel * GEMM_NR > VL ? 2 : 1;
+}
+
+/* Stores a panel. */
+static void storePanel(const Plan *p, const Correlation *c, const Tile *block, const WinogradTileSets *sets,
+                       const real *products, int64_t panel, real *strip, vreal *check)
+{
+  for (int v = 0; v < panelVectors(c, panel); v++)
+    store(p, c, block, sets, products, v, panel * GEMM_NR + v * VL, strip, check);
+}
+
+/* Computes panels begin .. end - 1 of a block; `weights` are all panels. Returns false if a position is not finite. */
 static bool computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t end, const real *weights)
 {
   /* The classes of one block are adjacent tasks, because they read and write the same cache lines. */
@@ -209,15 +225,40 @@ static bool computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t en
                                                        winogradStripReals(2, p->block[3])));
   real *products = patches + COMPONENTS * p->patchReals, *strip = products + COMPONENTS * p->productReals;
   const WinogradPatches layout = {patches, p->patchReals, winogradTileSets(&c, 2, &block, GEMM_MR)};
-  THNN_(winogradPatches)(&c, 2, &block, c.source, c.inChannels, &layout, strip);
+  const int64_t channels = c.inChannels;
+  THNN_(winogradPatches)(&c, 2, &block, c.source, channels, 0, p->slices * ceilDivide(channels, VL), &layout,
+                         strip);
   vreal check = {0};
-  for (int64_t panel = begin; panel < end; panel++, weights += p->panelReals) {
-    const int64_t outChannel = panel * GEMM_NR;
-    const int V = c.outChannels - outChannel > VL ? 2 : 1;
-    multiply(p, &layout, weights, V, products);
-    for (int v = 0; v < V; v++)
-      store(p, &c, &block, &layout.tiles, products, v, outChannel + v * VL, strip, &check);
+  for (int64_t panel = begin; panel < end; panel++) {
+    const int V = panelVectors(&c, panel);
+    for (int i = 0; i < COMPONENTS; i++) {
+      const real *component = weights + panel * p->panelReals + i * p->weightStride;
+      for (int64_t slice = 0; slice < p->slices; slice++)
+        for (int64_t k = 0; k < channels; k += K_BLOCK)
+          multiply(p, &layout, i, slice, k, MIN(K_BLOCK, channels - k),
+                   component + (slice * channels + k) * V * VL, V, products);
+    }
+    storePanel(p, &c, &block, &layout.tiles, products, panel, strip, &check);
   }
+  return v_sum(check) == 0;
+}
+
+/* Computes a panel of a block, whose patches are transformed. Returns false if a position is not finite. */
+static bool computePanel(const Plan *p, const Correlation *c, const Tile *block, const WinogradPatches *patches,
+                         int64_t panel)
+{
+  real *weights = thnn_scratch(
+      sizeof(real) * (size_t)(p->panelReals + COMPONENTS * p->productReals + winogradStripReals(2, p->block[3])));
+  real *products = weights + p->panelReals, *strip = products + COMPONENTS * p->productReals;
+  for (int64_t slice = 0; slice < p->slices; slice++)
+    for (int64_t k = 0; k < c->inChannels; k += K_BLOCK) {
+      const int64_t terms = MIN(K_BLOCK, c->inChannels - k);
+      THNN_(winogradWeights)(c, panel, slice, k, k + terms, p->weightStride, weights);
+      for (int i = 0; i < COMPONENTS; i++)
+        multiply(p, patches, i, slice, k, terms, weights + i * p->weightStride, panelVectors(c, panel), products);
+    }
+  vreal check = {0};
+  storePanel(p, c, block, &patches->tiles, products, panel, strip, &check);
   return v_sum(check) == 0;
 }
 
@@ -257,26 +298,45 @@ static void repairImages(const Correlation *c)
   }
 }
 
-static void computeGroup(const Plan *p, real *weights, int64_t work)
+/* The schedule by blocks; returns false if a position is not finite. */
+static bool computeByBlocks(const Plan *p, real *weights, int64_t work)
 {
   const Correlation *c = &p->c;
+  const int64_t chunk = 32, chunks = ceilDivide(c->inChannels, chunk);
+  THNN_PARALLEL_FOR(i, p->panels * p->slices * chunks, p->panels * p->panelReals) {
+    const int64_t panel = i / (p->slices * chunks), slice = i / chunks % p->slices, begin = i % chunks * chunk,
+                  end = MIN(begin + chunk, c->inChannels);
+    THNN_(winogradWeights)(c, panel, slice, begin, end, p->weightStride,
+                           weights + panel * p->panelReals +
+                               (slice * c->inChannels + begin) * panelVectors(c, panel) * VL);
+  }
   atomic_bool finite = true;
-  for (int64_t first = 0; first < p->panels; first += p->panelsTogether) {
-    const int64_t panels = MIN(p->panelsTogether, p->panels - first), chunk = 32,
-                  chunks = ceilDivide(c->inChannels, chunk);
-    THNN_PARALLEL_FOR(i, panels * p->slices * chunks, p->slices * c->inChannels * panels * GEMM_NR * COMPONENTS) {
-      const int64_t panel = i / (p->slices * chunks), slice = i / chunks % p->slices, begin = i % chunks * chunk,
-                    end = MIN(begin + chunk, c->inChannels);
-      THNN_(winogradWeights)(c, first + panel, slice, begin, end, p->weightStride,
-                             weights + panel * p->panelReals);
+  THNN_PARALLEL_FOR(i, p->blocks * p->panelParts, work) {
+    const int64_t part = i % p->panelParts, begin = part * p->panels / p->panelParts,
+                  end = (part + 1) * p->panels / p->panelParts;
+    if (!computeBlock(p, i / p->panelParts, begin, end, weights)) finite = false;
+  }
+  return finite;
+}
+
+/* The schedule by panels; returns false if a position is not finite. */
+static bool computeByPanels(const Plan *p, real *patches, int64_t work)
+{
+  const int64_t channelBlocks = p->slices * ceilDivide(p->c.inChannels, VL);
+  atomic_bool finite = true;
+  for (int64_t i = 0; i < p->blocks; i++) {
+    const Correlation c = winogradResidue(&p->c, i % p->residues);
+    const Tile block = tileAt(p->tiles, p->block, i / p->residues);
+    const WinogradPatches layout = {patches, p->patchReals, winogradTileSets(&c, 2, &block, GEMM_MR)};
+    THNN_PARALLEL_FOR(k, channelBlocks, COMPONENTS * p->patchReals) {
+      real *strip = thnn_scratch(sizeof(real) * (size_t)winogradStripReals(2, p->block[3]));
+      THNN_(winogradPatches)(&c, 2, &block, c.source, c.inChannels, k, k + 1, &layout, strip);
     }
-    const int64_t parts = MIN(p->panelParts, panels);
-    THNN_PARALLEL_FOR(i, p->blocks * parts, work) {
-      const int64_t part = i % parts, begin = part * panels / parts, end = (part + 1) * panels / parts;
-      if (!computeBlock(p, i / parts, first + begin, first + end, weights + begin * p->panelReals)) finite = false;
+    THNN_PARALLEL_FOR(panel, p->panels, work / p->blocks) {
+      if (!computePanel(p, &c, &block, &layout, panel)) finite = false;
     }
   }
-  if (!finite) repairImages(c);
+  return finite;
 }
 
 bool THNN_(winogradCorrelate)(const Correlation *c)
@@ -286,11 +346,12 @@ bool THNN_(winogradCorrelate)(const Correlation *c)
   winogradTiles(c, 2, p.tiles);
   const int64_t work = p.residues * elementCount(p.tiles) * p.slices * c->inChannels * c->outChannels;
   plan(&p, thnn_threads(1 << 20, work));
-  real *weights = thnn_sharedScratch(sizeof(real) * (size_t)(p.panelsTogether * p.panelReals));
-  if (weights == NULL) return false;
+  real *shared = thnn_sharedScratch(sizeof(real) *
+                                    (size_t)(p.byPanels ? COMPONENTS * p.patchReals : p.panels * p.panelReals));
+  if (shared == NULL) return false;
   p.c.groups = 1;
   for (int64_t group = 0; group < c->groups; group++) {
-    computeGroup(&p, weights, work);
+    if (!(p.byPanels ? computeByPanels : computeByBlocks)(&p, shared, work)) repairImages(&p.c);
     p.c.source += c->inChannels * c->sourceChannelStride;
     p.c.target += c->outChannels * c->targetChannelStride;
     p.c.weight += c->weightGroupStride;

@@ -69,7 +69,9 @@ static inline bool winogradPays(const Correlation *c)
     axisPositions(c->axis + 1, t, &begin, &end);
     pairs += tiles[0] * (end - begin) * tilesOfSlice;
   }
-  return pairs >= 48 * slices * slices;
+  /* The weights are transformed in each call. If they exceed the cache, the implicit GEMM waits for them, too. */
+  const int64_t leastTiles = c->inChannels * c->outChannels >= 1 << 16 ? 16 : 48;
+  return pairs >= leastTiles * slices * slices;
 }
 
 /* Sets `block` to as many tiles as possible, at most `most`: whole rows of tiles, whole images. */
@@ -144,9 +146,10 @@ typedef struct WinogradPatches {
 /* Reals of a strip, the memory in which rows of pixels have their channels in the lanes, for `tiles` tiles of a row. */
 static inline int64_t winogradStripReals(int m, int64_t tiles) { return (m + 2) * (m * tiles + 2) * VL; }
 
-/* Transforms the patches of a block of tiles, `channels` channels from `source` on. */
+/* Transforms the patches of a block of tiles, blocks begin .. end - 1 of VL channels of the slices of the kernel, each of
+   which has `channels` channels from `source` on. */
 void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, const real *source, int64_t channels,
-                            const WinogradPatches *patches, real *strip);
+                            int64_t begin, int64_t end, const WinogradPatches *patches, real *strip);
 
 /* Copies pixels first .. first + pixels - 1 of a row of `size` pixels to [pixel][VL], `channels` channels of them.
    Pixels outside of the row are 0. */
@@ -159,7 +162,7 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
 bool THNN_(winogradCorrelate)(const Correlation *c);
 
 /* Transforms slice number `slice` of the filters of panel number `panel`, channels `begin` .. `end - 1`, to
-   [component][slice][channel][lane]; componentStride reals hold a component. */
+   [component][channel][lane]; components are componentStride reals apart. */
 void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t slice, int64_t begin, int64_t end,
                             int64_t componentStride, real *to);
 

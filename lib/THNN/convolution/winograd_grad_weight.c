@@ -299,8 +299,8 @@ static void computeTask(const Plan *p, int64_t index, real scale)
     const WinogradPatches layout = {t.patches, p->patchReals,
                                     winogradTileSets(&c, p->m, &block, elementCount(block.size))};
     THNN_(winogradPatches)(&c, p->m, &block,
-                           c.source + (t.group * c.inChannels + t.channel) * c.sourceChannelStride, t.channels,
-                           &layout, t.strip);
+                           c.source + (t.group * c.inChannels + t.channel) * c.sourceChannelStride, t.channels, 0,
+                           ceilDivide(t.channels, VL), &layout, t.strip);
     packGradients(p, &t, &c, &block, &layout.tiles);
     multiply(p, &t, &layout.tiles, i > 0);
   }

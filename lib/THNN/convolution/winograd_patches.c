@@ -102,7 +102,7 @@ static ALWAYS_INLINE void transformRow(const int m, const bool edges, real *cons
 }
 
 void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, const real *source, int64_t channels,
-                            const WinogradPatches *patches, real *strip)
+                            int64_t begin, int64_t end, const WinogradPatches *patches, real *strip)
 {
   const CorrelationAxis *depth = c->axis + 1, *height = c->axis + 2, *width = c->axis + 3;
   const int64_t firstY = height->offset + m * block->start[2], firstX = width->offset + m * block->start[3],
@@ -110,7 +110,7 @@ void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, cons
   const int64_t channelBlocks = ceilDivide(channels, VL);
   const WinogradTileSet *whole = &patches->tiles.of[1][1]; /* tiles with all components */
   const bool edges = whole->count < patches->tiles.of[0][0].count;
-  for (int64_t channelBlock = 0; channelBlock < depth->kernel * channelBlocks; channelBlock++) {
+  for (int64_t channelBlock = begin; channelBlock < end; channelBlock++) {
     const int64_t t = channelBlock / channelBlocks, k = channelBlock % channelBlocks,
                   lanes = MIN(VL, channels - k * VL);
     Cursor cursor[2][2];

@@ -14,7 +14,6 @@ void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t slice, 
   const int64_t outChannel = panel * GEMM_NR, lanes = MIN(GEMM_NR, c->outChannels - outChannel);
   const int V = lanes > VL ? 2 : 1;
   const real *weight = c->weight + slice * c->axis[1].weightStride + outChannel * c->weightOutStride;
-  to += slice * c->inChannels * V * VL;
   real packed[PACKED_CHANNELS * 9 * GEMM_NR];
   if (lanes < V * VL) memset(packed, 0, sizeof packed);
   for (int64_t k = begin; k < end; k += PACKED_CHANNELS) {
@@ -28,7 +27,7 @@ void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t slice, 
     for (int64_t i = 0; i < channels * V; i++) {
       prefetchPart(&next, i, channels * V);
       const real *filter = packed + i / V * 9 * V * VL + i % V * VL;
-      real *component = to + (k * V + i) * VL;
+      real *component = to + ((k - begin) * V + i) * VL;
       vreal column[12]; /* [component of the column][column] */
 #pragma GCC unroll 3
       for (int x = 0; x < 3; x++) {

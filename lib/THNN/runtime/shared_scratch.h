@@ -6,7 +6,7 @@
 /* Memory of the calling thread that it shares with the threads of its parallel regions: 64-byte aligned, uninitialised,
    at most THNN_SHARED_SCRATCH_LIMIT bytes, kept until the thread ends; the next call may move it. NULL if the process
    is out of memory. */
-#define THNN_SHARED_SCRATCH_LIMIT (((size_t)4 << 20) + ((size_t)64 << 10)) /* 4 MiB, and room for padding */
+#define THNN_SHARED_SCRATCH_LIMIT (((size_t)4 << 20) + ((size_t)128 << 10)) /* 4 MiB, and room for padding */
 void *thnn_sharedScratch(size_t bytes);
 
 #endif
