@@ -265,8 +265,27 @@ static real biasOf(const Correlation *c, int64_t channel)
                                    channel % c->outChannels * c->biasOutStride];
 }
 
-/* Pixels of a row that a task fills, at most. */
-#define SEGMENT_PIXELS 8192
+/* Elements that a task of correlationFill writes, about. */
+#define FILL_ELEMENTS 8192
+
+/* Fills `pixels` pixels, `stride` apart: all channels of each, or one channel. */
+static void fillPixels(const Correlation *c, bool allChannels, int64_t channel, real *to, int64_t stride,
+                       int64_t pixels)
+{
+  const int64_t channels = c->groups * c->outChannels;
+  if (!allChannels) {
+    const real value = biasOf(c, channel);
+    if (stride == 1)
+      for (int64_t x = 0; x < pixels; x++) to[x] = value;
+    else
+      for (int64_t x = 0; x < pixels; x++) to[x * stride] = value;
+  } else if (c->bias == NULL && stride == channels) {
+    memset(to, 0, sizeof(real) * (size_t)(pixels * channels));
+  } else {
+    for (int64_t x = 0; x < pixels; x++)
+      for (int64_t i = 0; i < channels; i++) to[x * stride + i] = biasOf(c, i);
+  }
+}
 
 void THNN_(correlationFill)(const Correlation *c)
 {
@@ -276,31 +295,24 @@ void THNN_(correlationFill)(const Correlation *c)
     size[d] = c->axis[d].targetSize;
     stride[d] = sameStride[d] = c->axis[d].targetStride;
   }
+  const int64_t elements = channels * elementCount(size);
+  if (elements == 0) return;
   THNN_(mergeAxes)(size, stride, sameStride);
-  const int64_t segments = ceilDivide(size[3], SEGMENT_PIXELS), pixel = stride[3],
-                tasks = size[0] * size[1] * size[2] * segments;
+  /* A task is a segment of a row, or several rows if they are short: of all channels in channels-last layout,
+     otherwise of one channel. */
   const bool channelsLast = c->targetChannelStride == 1;
-  /* A task is a segment of a row: of all channels in channels-last layout, otherwise of one channel. */
-  THNN_PARALLEL_FOR(task, channelsLast ? tasks : tasks * channels,
-                    channels * size[0] * size[1] * size[2] * size[3]) {
-    const int64_t segment = task % segments, channel = task / tasks;
-    int64_t row = task % tasks / segments;
-    real *to = c->target + channel * c->targetChannelStride;
-    for (int d = 2; d >= 0; row /= size[d], d--) to += row % size[d] * stride[d];
-    const int64_t end = (segment + 1) * size[3] / segments;
-    int64_t x = segment * size[3] / segments;
-    if (!channelsLast) {
-      const real value = biasOf(c, channel);
-      if (pixel == 1)
-        for (; x < end; x++) to[x] = value;
-      else
-        for (; x < end; x++) to[x * pixel] = value;
-    } else if (c->bias == NULL && pixel == channels) {
-      memset(to + x * pixel, 0, sizeof(real) * (size_t)((end - x) * channels));
-    } else {
-      for (; x < end; x++)
-        for (int64_t i = 0; i < channels; i++) to[x * pixel + i] = biasOf(c, i);
-    }
+  const int64_t pixels = channelsLast ? MAX(FILL_ELEMENTS / channels, 1) : FILL_ELEMENTS,
+                segments = ceilDivide(size[3], pixels), rows = size[0] * size[1] * size[2],
+                together = MAX(pixels / size[3], 1), tasks = ceilDivide(rows, together) * segments;
+  THNN_PARALLEL_FOR(task, channelsLast ? tasks : tasks * channels, elements) {
+    const int64_t channel = task / tasks, segment = task % segments, firstRow = task % tasks / segments * together,
+                  endRow = MIN(firstRow + together, rows);
+    const int64_t begin = segment * size[3] / segments, end = (segment + 1) * size[3] / segments;
+    int64_t q[3] = {firstRow / (size[1] * size[2]), firstRow / size[2] % size[1], firstRow % size[2]};
+    real *image = c->target + channel * c->targetChannelStride + begin * stride[3];
+    for (int64_t row = firstRow; row < endRow; row++, nextIndex(q, size, 3))
+      fillPixels(c, channelsLast, channel, image + q[0] * stride[0] + q[1] * stride[1] + q[2] * stride[2], stride[3],
+                 end - begin);
   }
 }
 
