@@ -184,6 +184,9 @@ void THNN_(correlationOfDilationResidue)(Correlation *c, int d, int64_t classNum
 /* Products that correlateZones must save per zone, for the fixed cost of a correlation. */
 #define ZONE_PRODUCTS 3e5
 
+/* The time of reading and packing an element of the weight, in products. */
+#define WEIGHT_PRODUCTS 8
+
 /* The part of the products along an axis that are not with padding. */
 static double partOfSource(const CorrelationAxis *a)
 {
@@ -194,6 +197,20 @@ static double partOfSource(const CorrelationAxis *a)
     pairs += (double)(end - begin);
   }
   return pairs / ((double)a->kernel * (double)a->targetSize);
+}
+
+/* The elements of the weight that the zones of an axis read in all, as a multiple of the weight. */
+static double weightsOfZones(const CorrelationAxis *a)
+{
+  double elements = 0;
+  for (int64_t q = 0, lastFirst = -1, lastEnd = -1; q < a->targetSize; q++) {
+    int64_t first, end;
+    axisElements(a, q, &first, &end);
+    if (first != lastFirst || end != lastEnd) elements += (double)(end - first);
+    lastFirst = first;
+    lastEnd = end;
+  }
+  return elements / (double)a->kernel;
 }
 
 /* Calls `correlate` with each zone of axis d. */
@@ -224,12 +241,17 @@ bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correla
                            const void *context)
 {
   const double products = correlationProducts(c);
+  double weights = (double)c->groups * (double)c->inChannels * (double)c->outChannels;
+  for (int d = 0; d < 4; d++) weights *= (double)c->axis[d].kernel;
   for (int d = 1; d < 4; d++) {
     const CorrelationAxis *a = c->axis + d;
     const double zones = (double)MIN(2 * a->kernel + 1, a->targetSize);
     if (a->kernel < 2 || products < ZONE_PRODUCTS * zones) continue;
     const double part = partOfSource(a);
-    if (part > 1. / 3 || products * (1 - part) < ZONE_PRODUCTS * zones) continue;
+    const double saved = products * (1 - part);
+    if (part > 1. / 3 || saved < ZONE_PRODUCTS * zones) continue;
+    /* Each zone reads its part of the weight: with few positions in a zone, that takes longer than the products. */
+    if (saved < WEIGHT_PRODUCTS * weights * (weightsOfZones(a) - 1)) continue;
     divideAxis(c, d, correlate, context);
     return true;
   }
@@ -311,8 +333,8 @@ void THNN_(correlationFill)(const Correlation *c)
     int64_t q[3] = {firstRow / (size[1] * size[2]), firstRow / size[2] % size[1], firstRow % size[2]};
     real *image = c->target + channel * c->targetChannelStride + begin * stride[3];
     for (int64_t row = firstRow; row < endRow; row++, nextIndex(q, size, 3))
-      fillPixels(c, channelsLast, channel, image + q[0] * stride[0] + q[1] * stride[1] + q[2] * stride[2], stride[3],
-                 end - begin);
+      fillPixels(c, channelsLast, channel, image + q[0] * stride[0] + q[1] * stride[1] + q[2] * stride[2],
+                 stride[3], end - begin);
   }
 }
 
