@@ -6,7 +6,12 @@
 
 #define MAX_ENTRIES 512 /* of a filter */
 #define ACCUMULATORS 10
+
+/* Limits of a packed tile: in L1, or in L2 where tiles in L1 would be mostly halo. A sum in registers has at most
+   PARTIAL_VECTORS terms per lane, which a tile in L1 does not exceed. */
 #define PACKED_BYTES ((int64_t)20 << 10)
+#define LARGE_BYTES ((int64_t)128 << 10)
+#define PARTIAL_VECTORS ((int64_t)(PACKED_BYTES / VBYTES))
 
 typedef struct DirectGradWeightPlan {
   const Correlation *c;
@@ -34,27 +39,52 @@ bool THNN_(directSuitsGradWeight)(const Correlation *c)
   return packedBytes(&p, one) <= (entries > DIRECT_TERMS ? PACKED_BYTES : PACKED_TILE_BYTES);
 }
 
+static int64_t vectorsOf(const int64_t *tile) { return tile[0] * tile[1] * tile[2] * ceilDivide(tile[3], VL); }
+
+static bool tileFits(const DirectGradWeightPlan *p, const int64_t *tile, int64_t bytes)
+{
+  return packedBytes(p, tile) <= bytes && vectorsOf(tile) <= PARTIAL_VECTORS;
+}
+
+/* Sets the largest tile of positions that fits. */
+static void chooseTile(DirectGradWeightPlan *p, int64_t bytes)
+{
+  for (int d = 0; d < 4; d++) p->tile[d] = 1;
+  for (int d = 3; d >= 0 && (d == 3 || p->tile[d + 1] == p->positions[d + 1]); d--) {
+    /* Rows are divided at whole vectors. */
+    const int64_t unit = d == 3 ? VL : 1;
+    int64_t tile[4];
+    memcpy(tile, p->tile, sizeof tile);
+    for (tile[d] = p->positions[d]; tile[d] > unit && !tileFits(p, tile, bytes);)
+      tile[d] = smallerTile(ceilDivide(p->positions[d], unit), ceilDivide(tile[d], unit)) * unit;
+    p->tile[d] = tile[d];
+  }
+  p->packed = packedTileLayout(p->c->axis, p->tile, p->kernel);
+  p->tiles = tileCount(p->positions, p->tile);
+}
+
+/* The estimated time in multiply-adds of vectors. */
+static double planCost(const DirectGradWeightPlan *p)
+{
+  const Correlation *c = p->c;
+  return (double)c->groups * (double)p->tiles *
+         ((double)vectorsOf(p->tile) * (double)c->outChannels * (double)p->entries * 1.5 +
+          (double)p->packed.channelPitch * (double)c->inChannels / 2 + 200);
+}
+
 static void makePlan(DirectGradWeightPlan *p)
 {
   const Correlation *c = p->c;
   for (int d = 0; d < 4; d++) {
     p->positions[d] = c->axis[d].targetSize;
     p->kernel[d] = c->axis[d].kernel;
-    p->tile[d] = 1;
   }
-  for (int d = 3; d >= 0 && (d == 3 || p->tile[d + 1] == p->positions[d + 1]); d--) {
-    /* Rows are divided at whole vectors. */
-    const int64_t unit = d == 3 ? VL : 1;
-    int64_t tile[4];
-    memcpy(tile, p->tile, sizeof tile);
-    for (tile[d] = p->positions[d]; tile[d] > unit && packedBytes(p, tile) > PACKED_BYTES;)
-      tile[d] = smallerTile(ceilDivide(p->positions[d], unit), ceilDivide(tile[d], unit)) * unit;
-    p->tile[d] = tile[d];
-  }
-  p->packed = packedTileLayout(c->axis, p->tile, p->kernel);
-  p->tiles = tileCount(p->positions, p->tile);
   const int64_t elements = elementCount(p->kernel);
   p->entries = c->inChannels * elements;
+  DirectGradWeightPlan large = *p;
+  chooseTile(p, PACKED_BYTES);
+  chooseTile(&large, LARGE_BYTES);
+  if (1.25 * planCost(&large) < planCost(p)) *p = large;
   int64_t t[4] = {0};
   for (int64_t i = 0; i < elements; i++, nextIndex(t, p->kernel, 4))
     for (int64_t ch = 0; ch < c->inChannels; ch++)
@@ -155,8 +185,5 @@ double THNN_(directGradWeightCost)(const Correlation *c)
 {
   DirectGradWeightPlan p = {.c = c};
   makePlan(&p);
-  const double rows = (double)(p.tile[0] * p.tile[1] * p.tile[2]), vectors = (double)ceilDivide(p.tile[3], VL);
-  return (double)c->groups * (double)p.tiles *
-         (rows * vectors * (double)c->outChannels * (double)p.entries * 1.5 +
-          (double)p.packed.channelPitch * (double)c->inChannels / 2 + 200);
+  return planCost(&p);
 }
