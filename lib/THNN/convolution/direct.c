@@ -138,14 +138,14 @@ static int64_t planChannels(DirectPlan *p)
   return mostElements;
 }
 
-/* Column kernels require columns of 3, 5 or 7 adjacent kernel elements, and rows that are contiguous in the target
+/* Column kernels require columns of 3, 5, 7 or more adjacent kernel elements, and rows that are contiguous in the target
    and, rounded up to whole vectors, have at most twice as many lanes as a row of positions and its halo. */
 static bool columnKernelsSuit(const DirectPlan *p)
 {
   const CorrelationAxis *rows = p->c.axis + 2, *last = p->c.axis + 3;
   const int64_t column = p->classes[2].item->kernel, width = ceilDivide(p->positions[3], VL) * VL;
   return p->combinations == 1 && rows->stride == 1 && rows->dilation == 1 && last->targetStride == 1 &&
-         column % 2 == 1 && column > 1 && column <= DIRECT_COLUMN_ELEMENTS &&
+         (column > DIRECT_COLUMN_ELEMENTS || (column % 2 == 1 && column > 1)) &&
          width <= 2 * axisExtent(last, p->positions[3], p->kernel[3]);
 }
 
@@ -192,11 +192,13 @@ static void makePlan(DirectPlan *p, int threads)
   }
   const int64_t mostElements = planChannels(p);
   chooseTile(p, PACKED_BYTES, SUM_BYTES);
-  if (p->channels >= c->inChannels && mostElements <= DIRECT_TERMS) {
+  const bool oneBlock = p->channels >= c->inChannels, tall = p->classes[2].item->kernel > DIRECT_COLUMN_ELEMENTS;
+  p->byColumns = tall && oneBlock && p->tile[2] >= DIRECT_ROWS && columnKernelsSuit(p);
+  if (!p->byColumns && oneBlock && mostElements <= DIRECT_TERMS) {
     /* One block of channels: tiles in L1, unless too much of them is halo. */
     const DirectPlan large = *p;
     chooseTile(p, SINGLE_BLOCK_BYTES, SINGLE_BLOCK_BYTES);
-    p->byColumns = columnKernelsSuit(p);
+    p->byColumns = !tall && columnKernelsSuit(p);
     if (!p->byColumns && 1.25 * planCost(&large) < planCost(p)) *p = large;
   }
   /* Tiles are made smaller until threads have equal numbers of them. */
@@ -375,6 +377,7 @@ static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t grou
   const int64_t width = tile->size[3], vectors = ceilDivide(width, VL), last = MAX(width - VL, 0);
   DirectColumn column = {.lanes = (int)MIN(width, VL),
                          .rows = tile->size[2],
+                         .elements = rows->kernel,
                          .toRowStride = c->axis[2].targetStride,
                          .sourceRowStride = p->packed.pitch[2],
                          .weightRowStride = rows->weightStride,
@@ -391,7 +394,8 @@ static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t grou
         column.to = to + x;
         column.source = from + x;
         column.vectorStride = MIN((v + 1) * VL, last) - x;
-        THNN_(directColumnKernels)[rows->kernel / 2][column.rows >= DIRECT_ROWS][v + 1 < vectors](&column, &k);
+        THNN_(directColumnKernels)[rows->kernel > DIRECT_COLUMN_ELEMENTS ? 0 : rows->kernel]
+                                  [column.rows >= DIRECT_ROWS][v + 1 < vectors](&column, &k);
       }
     }
   }

@@ -65,8 +65,66 @@ const DirectKernel THNN_(directKernels)[DIRECT_OUTPUTS + 1][DIRECT_VECTORS + 1] 
     MICROTILES(MICROTILE, 1) MICROTILES(MICROTILE, 2) MICROTILES(MICROTILE, 3)};
 #undef MICROTILE
 
-/* Each sum is bias + all channels, kernel columns and K elements of a column. The last micro-tile overlaps with the
-   one before. */
+/* Adds K elements of each column in a range of the columns. */
+static ALWAYS_INLINE void addColumns(const int K, const int R, const int Q, const DirectColumn *p,
+                                     const DirectTerms *k, int64_t begin, int64_t end, const real *source,
+                                     const real *weight, vreal *acc)
+{
+  for (int64_t t = begin; t < end; t++) {
+    const real *x = source + k->source[t], *w = weight + k->weight[t];
+    vreal factor[DIRECT_COLUMN_ELEMENTS];
+#pragma GCC unroll 7
+    for (int i = 0; i < K; i++) factor[i] = v_set1(w[i * p->weightRowStride]);
+#pragma GCC unroll 10
+    for (int row = 0; row < R + K - 1; row++, x += p->sourceRowStride)
+#pragma GCC unroll 2
+      for (int q = 0; q < Q; q++) {
+        vreal v = v_load(x + q * p->vectorStride);
+        KEEP_IN_REGISTER(v);
+#pragma GCC unroll 7
+        for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++)
+          acc[((i + 1) % ACCUMULATORS_PER_SUM * R + row - i) * Q + q] += factor[i] * v;
+      }
+  }
+}
+
+static ALWAYS_INLINE void addPartialSum(const int N, const vreal *acc, vreal *sum)
+{
+#pragma GCC unroll 8
+  for (int i = 0; i < N; i++) sum[i] += ACCUMULATORS_PER_SUM > 1 ? acc[i] + acc[N + i] : acc[i];
+}
+
+#define PARTIAL_SUM(K)                                                   \
+  case K: {                                                              \
+    vreal acc[ACCUMULATORS_PER_SUM * DIRECT_ROWS * 2] = {{0}};           \
+    addColumns(K, R, Q, p, k, t, MIN(t + most, k->elements), x, w, acc); \
+    addPartialSum(R * Q, acc, sum);                                      \
+    break;                                                               \
+  }
+
+/* sum += one channel's columns of any number of elements, in partial sums of 4 to 7 elements of each column, at most
+   DIRECT_TERMS terms. */
+static ALWAYS_INLINE void addTallColumns(const int R, const int Q, const DirectColumn *p, const DirectTerms *k,
+                                         const real *source, const real *weight, vreal *sum)
+{
+  const int64_t parts = ceilDivide(p->elements, DIRECT_COLUMN_ELEMENTS),
+                most = DIRECT_TERMS / DIRECT_COLUMN_ELEMENTS;
+  for (int64_t part = 0; part < parts; part++) {
+    const int64_t first = part * p->elements / parts, end = (part + 1) * p->elements / parts;
+    const real *x = source + first * p->sourceRowStride, *w = weight + first * p->weightRowStride;
+    for (int64_t t = 0; t < k->elements; t += most) {
+      switch (end - first) {
+        PARTIAL_SUM(4)
+        PARTIAL_SUM(5)
+        PARTIAL_SUM(6)
+        PARTIAL_SUM(7)
+      }
+    }
+  }
+}
+
+/* Each sum is bias + all terms. K: elements of a column, or 0 for more than DIRECT_COLUMN_ELEMENTS. The last micro-tile
+   overlaps with the one before. */
 static ALWAYS_INLINE void columnMicrotile(const int K, const int R, const int Q, const DirectColumn *p,
                                           const DirectTerms *k)
 {
@@ -76,23 +134,10 @@ static ALWAYS_INLINE void columnMicrotile(const int K, const int R, const int Q,
     vreal acc[ACCUMULATORS_PER_SUM * DIRECT_ROWS * 2];
 #pragma GCC unroll 16
     for (int i = 0; i < ACCUMULATORS_PER_SUM * R * Q; i++) acc[i] = v_set1(i < R * Q ? p->bias : 0);
-    for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannelStride, weight += k->weightChannelStride)
-      for (int64_t t = 0; t < k->elements; t++) {
-        const real *x = source + k->source[t], *w = weight + k->weight[t];
-        vreal factor[DIRECT_COLUMN_ELEMENTS];
-#pragma GCC unroll 7
-        for (int i = 0; i < K; i++) factor[i] = v_set1(w[i * p->weightRowStride]);
-#pragma GCC unroll 10
-        for (int row = 0; row < R + K - 1; row++, x += p->sourceRowStride)
-#pragma GCC unroll 2
-          for (int q = 0; q < Q; q++) {
-            vreal v = v_load(x + q * p->vectorStride);
-            KEEP_IN_REGISTER(v);
-#pragma GCC unroll 7
-            for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++)
-              acc[((i + 1) % ACCUMULATORS_PER_SUM * R + row - i) * Q + q] += factor[i] * v;
-          }
-      }
+    for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannelStride, weight += k->weightChannelStride) {
+      if (K > 0) addColumns(K, R, Q, p, k, 0, k->elements, source, weight, acc);
+      else addTallColumns(R, Q, p, k, source, weight, acc);
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < (ACCUMULATORS_PER_SUM - 1) * R * Q; i++) acc[i] += acc[R * Q + i];
     real *to = p->to + first * p->toRowStride;
@@ -112,12 +157,13 @@ static ALWAYS_INLINE void columnMicrotile(const int K, const int R, const int Q,
   {                                                                                          \
     columnMicrotile(K, R, Q, column, k);                                                     \
   }
+COLUMN_MICROTILES(MICROTILE, 0)
 COLUMN_MICROTILES(MICROTILE, 3)
 COLUMN_MICROTILES(MICROTILE, 5)
 COLUMN_MICROTILES(MICROTILE, 7)
 #undef MICROTILE
 
-#define MICROTILE(K, R, Q) [K / 2][R > 1][Q - 1] = directColumn_##K##x##R##x##Q,
-const DirectColumnKernel THNN_(directColumnKernels)[DIRECT_COLUMN_ELEMENTS / 2 + 1][2][2] = {
-    COLUMN_MICROTILES(MICROTILE, 3) COLUMN_MICROTILES(MICROTILE, 5) COLUMN_MICROTILES(MICROTILE, 7)};
+#define MICROTILE(K, R, Q) [K][R > 1][Q - 1] = directColumn_##K##x##R##x##Q,
+const DirectColumnKernel THNN_(directColumnKernels)[DIRECT_COLUMN_ELEMENTS + 1][2][2] = {COLUMN_MICROTILES(
+    MICROTILE, 0) COLUMN_MICROTILES(MICROTILE, 3) COLUMN_MICROTILES(MICROTILE, 5) COLUMN_MICROTILES(MICROTILE, 7)};
 #undef MICROTILE

@@ -31,7 +31,7 @@ extern const DirectKernel THNN_(directKernels)[DIRECT_OUTPUTS + 1][DIRECT_VECTOR
 /* Column kernels compute a micro-tile of R rows of positions, 1 or DIRECT_ROWS, by 1 or 2 vectors. They load a source
    vector once for all kernel elements of its column. */
 #define DIRECT_ROWS 4
-#define DIRECT_COLUMN_ELEMENTS 7 /* at most: columns of 3, 5 or 7 */
+#define DIRECT_COLUMN_ELEMENTS 7 /* of a column at a time, at most */
 
 /* Rows of positions of one slice, one or two vectors wide. */
 typedef struct DirectColumn {
@@ -40,6 +40,7 @@ typedef struct DirectColumn {
   real bias;
   int lanes; /* of a vector that are stored */
   int64_t rows;
+  int64_t elements;     /* of a column */
   int64_t vectorStride; /* between the two vectors; less than VL where they overlap */
   int64_t toRowStride, sourceRowStride, weightRowStride;
   int64_t prefetch; /* offset from a store to the store of a later channel, whose line is prefetched */
@@ -48,7 +49,7 @@ typedef struct DirectColumn {
 /* Stores bias + all terms. The elements of `k` are the columns of the kernel. */
 typedef void (*DirectColumnKernel)(const DirectColumn *column, const DirectTerms *k);
 
-/* Indexed by kernel elements of a column / 2, rows >= DIRECT_ROWS, two vectors. */
-extern const DirectColumnKernel THNN_(directColumnKernels)[DIRECT_COLUMN_ELEMENTS / 2 + 1][2][2];
+/* Indexed by kernel elements of a column, or 0 for any larger number; rows >= DIRECT_ROWS, two vectors. */
+extern const DirectColumnKernel THNN_(directColumnKernels)[DIRECT_COLUMN_ELEMENTS + 1][2][2];
 
 #endif
