@@ -66,8 +66,9 @@ class Layer:
 LAYERS = [
     Layer(64, 56, 8), Layer(64, 56, 1), Layer(128, 28, 8), Layer(256, 14, 8), Layer(512, 7, 8), Layer(64, 32, 16),
     Layer(32, 112, 4), Layer(16, 56, 8), Layer(16, 14, 1), Layer(64, 14, 1), Layer(128, 7, 3), Layer(256, 14, 1),
-    Layer(256, 7, 3), Layer(512, 7, 4), Layer(512, 7, 1), Layer(512, 4, 8), Layer(256, 13, 8), Layer(256, 3, 16), Layer(32, 28, 2, 8),
-    Layer(64, 28, 1, 8), Layer(64, 28, 1, 16), Layer(128, 14, 1, 8), Layer(256, 14, 1, 4),
+    Layer(256, 7, 3), Layer(512, 7, 4), Layer(512, 7, 1), Layer(512, 4, 8), Layer(256, 13, 8),
+    Layer(256, 3, 16), Layer(32, 28, 2, 8), Layer(64, 28, 1, 8), Layer(64, 28, 1, 16), Layer(128, 14, 1, 8),
+    Layer(256, 14, 1, 4),
     Layer(128, 28, 8, dilation=2), Layer(64, 56, 8, dilation=2), Layer(512, 28, 1, dilation=2),
     Layer(64, 57, 1, dilation=3), Layer(256, 28, 2, dilation=4), Layer(64, 160, 1, dilation=16),
     Layer(32, 28, 2, 8, dilation=2),
