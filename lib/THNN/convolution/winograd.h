@@ -69,7 +69,7 @@ static inline bool winogradPays(const Correlation *c)
     axisPositions(c->axis + 1, t, &begin, &end);
     pairs += tiles[0] * (end - begin) * tilesOfSlice;
   }
-  /* The weights are transformed in each call. If they exceed the cache, the implicit GEMM waits for them, too. */
+  /* The weights are transformed in each call, but many weights keep the implicit GEMM waiting as well. */
   const int64_t leastTiles = c->inChannels * c->outChannels >= 1 << 16 ? 16 : 48;
   return pairs >= leastTiles * slices * slices;
 }
