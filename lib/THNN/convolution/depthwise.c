@@ -16,7 +16,8 @@
 
 #define MAX_OUTPUTS 4                     /* output channels of a group */
 #define MAX_MULTIPLIER (3 * VL / 4)       /* output channels of a group with one input channel */
-#define TERMS 128                         /* of a sum: channels of a group times kernel elements */
+#define TERMS 1024                        /* of a sum, if groups of one channel fill three quarters of all lanes */
+#define FEW_TERMS 128                     /* of other sums: channels of a group times kernel elements */
 #define WEIGHT_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
 #define ACCUMULATORS 10                   /* kernel elements of gradWeight at a time */
 #define REGISTER_POSITIONS 16             /* positions that gradWeight sums in registers */
@@ -51,7 +52,7 @@ typedef struct ElementTable {
   int64_t elements, element[TERMS], offset[TERMS];   /* elements: index, source offset from a position */
 } ElementTable;
 
-bool THNN_(depthwiseFillsVectors)(const Correlation *c)
+static bool fillsVectors(const Correlation *c, int64_t mostTerms)
 {
   if (c->groups == 1 || c->inChannels > VL || c->inChannels < 1) return false;
   if (c->outChannels > (c->inChannels == 1 ? MAX_MULTIPLIER : MAX_OUTPUTS)) return false;
@@ -59,14 +60,20 @@ bool THNN_(depthwiseFillsVectors)(const Correlation *c)
   if (4 * (VL / MAX(c->inChannels, c->outChannels)) * c->outChannels < VL) return false;
   double terms = (double)c->inChannels;
   for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].kernel;
-  return terms <= TERMS;
+  return terms <= (double)mostTerms;
 }
+
+bool THNN_(depthwiseFillsVectors)(const Correlation *c) { return fillsVectors(c, FEW_TERMS); }
 
 int64_t THNN_(depthwiseWork)(const Correlation *c) { return (int64_t)MIN(correlationProducts(c) / 8, 1e15); }
 
 bool THNN_(depthwiseSuits)(const Correlation *c)
 {
-  return c->sourceChannelStride == 1 && c->targetChannelStride == 1 && THNN_(depthwiseFillsVectors)(c);
+  /* With many terms, empty lanes cost more than direct convolution, whose lanes are positions. */
+  const bool fewEmpty =
+      c->inChannels == 1 && c->outChannels == 1 && 4 * c->groups >= 3 * ceilDivide(c->groups, VL) * VL;
+  return c->sourceChannelStride == 1 && c->targetChannelStride == 1 &&
+         fillsVectors(c, fewEmpty ? TERMS : FEW_TERMS);
 }
 
 static DepthwisePlan makePlan(const Correlation *c)
@@ -170,21 +177,22 @@ static inline VectorLanes vectorLanes(const DepthwisePlan *p, int64_t vector)
                        .lastRow = (row->kernel - 1) * row->dilation * row->sourceStride};
 }
 
-/* Computes P positions of one vector. full: all lanes are in use. */
+/* Computes P positions of one vector: the sums of the table's elements first .. end - 1, which are added to the target
+   unless `first` is 0. full: all lanes are in use. */
 static ALWAYS_INLINE void sumPositions(const int P, const bool full, const bool sameLanes, const ElementTable *w,
-                                       int64_t channels, VectorLanes lanes, const real *source, const real *weight,
-                                       real *target)
+                                       int64_t first, int64_t end, int64_t channels, VectorLanes lanes,
+                                       const real *source, const real *weight, real *target)
 {
   vreal acc[POSITIONS], x[POSITIONS];
 #pragma GCC unroll 8
-  for (int i = 0; i < P; i++) acc[i] = v_load(weight); /* biases precede the weights */
+  for (int i = 0; i < P; i++) acc[i] = first == 0 ? v_load(weight) : (vreal){0}; /* biases precede the weights */
   weight += VL;
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) {
     thnn_prefetchAhead(source + i * lanes.sourceStep + lanes.lastRow, VBYTES);
     thnn_prefetchAheadForWrite(target + i * lanes.targetStep, VBYTES);
   }
-  for (int64_t t = 0; t < w->elements; t++) {
+  for (int64_t t = first; t < end; t++) {
     const real *from = source + w->offset[t], *factor = weight + w->element[t] * channels * VL;
 #pragma GCC unroll 8
     for (int i = 0; i < P; i++)
@@ -199,21 +207,24 @@ static ALWAYS_INLINE void sumPositions(const int P, const bool full, const bool 
   }
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) {
-    if (full) v_store(target + i * lanes.targetStep, acc[i]);
-    else v_store_n(target + i * lanes.targetStep, acc[i], lanes.outputs);
+    real *to = target + i * lanes.targetStep;
+    if (first > 0) acc[i] += full ? v_load(to) : v_load_n(to, lanes.outputs);
+    if (full) v_store(to, acc[i]);
+    else v_store_n(to, acc[i], lanes.outputs);
   }
 }
 
-#define SUMS(P)                                                                                    \
-  case P:                                                                                          \
-    if (!full) sumPositions(P, false, false, w, c->inChannels, lanes, from, weight, to);           \
-    else if (p->sameLanes) sumPositions(P, true, true, w, c->inChannels, lanes, from, weight, to); \
-    else sumPositions(P, true, false, w, c->inChannels, lanes, from, weight, to);                  \
+#define SUMS(P)                                                                                                \
+  case P:                                                                                                      \
+    if (!full) sumPositions(P, false, false, w, first, end, c->inChannels, lanes, from, weight, to);           \
+    else if (p->sameLanes) sumPositions(P, true, true, w, first, end, c->inChannels, lanes, from, weight, to); \
+    else sumPositions(P, true, false, w, first, end, c->inChannels, lanes, from, weight, to);                  \
     break;
 
-/* Computes a micro-tile of n positions of some vectors. */
-static void sumMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, const real *from,
-                         const real *weight, real *to, int64_t firstVector, int64_t endVector)
+/* Computes a micro-tile of n positions of some vectors. inParts: sums have more than FEW_TERMS terms. */
+static ALWAYS_INLINE void sumVectors(const bool inParts, const DepthwisePlan *p, const ElementTable *w, int n,
+                                     const real *from, const real *weight, real *to, int64_t firstVector,
+                                     int64_t endVector)
 {
   const Correlation *c = p->c;
   from += firstVector * p->groupsPerVector * c->inChannels;
@@ -221,22 +232,39 @@ static void sumMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, c
   for (int64_t v = firstVector; v < endVector; v++) {
     const VectorLanes lanes = vectorLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
-    switch (n) {
-      SUMS(1)
-      SUMS(2)
-      SUMS(3)
-      SUMS(4)
+    int64_t first = 0;
+    do {
+      const int64_t end = inParts ? MIN(first + PARTIAL_SUM_TERMS, w->elements) : w->elements;
+      switch (n) {
+        SUMS(1)
+        SUMS(2)
+        SUMS(3)
+        SUMS(4)
 #if POSITIONS == 8
-      SUMS(5)
-      SUMS(6)
-      SUMS(7)
-      SUMS(8)
+        SUMS(5)
+        SUMS(6)
+        SUMS(7)
+        SUMS(8)
 #endif
-    }
+      }
+      first = end;
+    } while (inParts && first < w->elements);
     from += p->groupsPerVector * c->inChannels;
     to += p->groupsPerVector * c->outChannels;
     weight += (p->terms + 1) * VL;
   }
+}
+
+static void sumMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, const real *from,
+                         const real *weight, real *to, int64_t firstVector, int64_t endVector)
+{
+  sumVectors(false, p, w, n, from, weight, to, firstVector, endVector);
+}
+
+static void sumLongMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, const real *from,
+                             const real *weight, real *to, int64_t firstVector, int64_t endVector)
+{
+  sumVectors(true, p, w, n, from, weight, to, firstVector, endVector);
 }
 
 /* Packs biases and weights as [vector][bias, terms][lane]. */
@@ -285,8 +313,9 @@ static void correlateTask(const DepthwisePlan *p, int64_t firstVector, int64_t e
         for (int n; x < s->end; x += n) {
           const int64_t left = s->end - x;
           n = (int)ceilDivide(left, ceilDivide(left, POSITIONS));
-          sumMicrotile(p, &w, n, from + x * c->axis[3].stride * c->axis[3].sourceStride, packed,
-                       to + x * c->axis[3].targetStride, v, end);
+          (p->terms > FEW_TERMS ? sumLongMicrotile
+                                : sumMicrotile)(p, &w, n, from + x * c->axis[3].stride * c->axis[3].sourceStride,
+                                                packed, to + x * c->axis[3].targetStride, v, end);
         }
       }
     }
@@ -378,6 +407,8 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
   const int64_t count[3] = {c->axis[0].targetSize, c->axis[1].targetSize, c->axis[2].targetSize};
   const int64_t sumReals = elementCount(p->kernel) * VL,
                 sums = (endVector - firstVector) * p->minChannels * sumReals;
+  /* Direct convolution, the alternative for large kernels, sums less in float. */
+  const int64_t most = p->terms > FEW_TERMS ? PARTIAL_POSITIONS / 8 : PARTIAL_POSITIONS;
   ElementTable w;
   makeElementTable(p, p->maxChannels, p->minChannels, &w);
   double *total = thnn_scratch((sizeof(double) + sizeof(real)) * (size_t)sums);
@@ -396,7 +427,7 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
         addMicrotile(p, &w, n, source + x * c->axis[3].stride * c->axis[3].sourceStride,
                      gradient + x * c->axis[3].targetStride, sum, firstVector, endVector);
         summed += n;
-        if (summed < PARTIAL_POSITIONS && (x + n < c->axis[3].targetSize || row + 1 < p->rows)) continue;
+        if (summed < most && (x + n < c->axis[3].targetSize || row + 1 < p->rows)) continue;
         for (int64_t i = 0; i < sums; i++) {
           total[i] += (double)sum[i];
           sum[i] = 0;

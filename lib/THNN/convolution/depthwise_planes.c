@@ -106,12 +106,13 @@ static void computeBand(const Bands *b, int64_t firstVector, int64_t firstImage,
   }
 }
 
-/* Direct convolution is faster where the stride is 1, unless rows are short. */
-static bool isFaster(const Convolution *g)
+/* Direct convolution is faster where the stride is 1, unless rows are short; and even then for kernels of more than 7 rows,
+   by column kernels. */
+static bool isFaster(const Convolution *g, Product product)
 {
   bool strided = false;
   for (int d = 0; d < 3; d++) strided = strided || g->axis[d].stride > 1;
-  return strided || g->axis[2].output <= VL / 2 + 1;
+  return strided || (g->axis[2].output <= VL / 2 + 1 && (product == GRAD_WEIGHT || g->axis[1].kernel <= 7));
 }
 
 static bool compute(Bands b)
@@ -119,7 +120,7 @@ static bool compute(Bands b)
   const Convolution *g = &b.geometry;
   const Correlation forward = THNN_(correlationForward)(g, b.input, b.weight, b.output),
                     backward = THNN_(correlationBackward)(g, b.output, b.weight, b.bias, b.input);
-  if (!isFaster(g) || !THNN_(depthwiseFillsVectors)(b.product == GRAD_INPUT ? &backward : &forward) ||
+  if (!isFaster(g, b.product) || !THNN_(depthwiseFillsVectors)(b.product == GRAD_INPUT ? &backward : &forward) ||
       !isChannelsFirst(g, false, b.input) || !isChannelsFirst(g, true, b.output))
     return false;
   const int64_t inChannels = g->inputChannels / g->groups, outChannels = g->outputChannels / g->groups;

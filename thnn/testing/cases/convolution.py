@@ -327,6 +327,9 @@ SPATIAL_DEPTH_WISE_CONVOLUTION = Case(
         _depthwise_sample("large", (1, 2, 190, 170), 1, (3, 3), padding=(1, 1), small=False),
         _depthwise_sample("large kernel", (1, 3, 21, 22), 2, (13, 11), padding=(6, 5), small=False),
         _depthwise_sample("parts of a large kernel", (1, 2, 12, 40), 1, (20, 9), padding=(9, 4), small=False),
+        _depthwise_sample(
+            "large kernel, many channels", (1, 27, 13, 14), 1, (15, 13), padding=(7, 6), small=False
+        ),
     ),
     error_inputs=(
         *(
