@@ -76,8 +76,8 @@ static void balance(Plan *p, int threads)
   p->panelParts = p->blocks >= 8 * threads ? 1 : MIN(threads / gcd(p->blocks, threads), p->panels);
 }
 
-/* The schedule is by panels if all tiles fit a block of it, so that weights are transformed where they are used, once; and
-   if the patches or the weights are too many for the schedule by blocks. */
+/* The schedule is by panels if the weights exceed the cache and all tiles fit a block, so that weights are transformed
+   where they are used, once; and if the patches or the weights are too many for the schedule by blocks. */
 static void plan(Plan *p, int threads)
 {
   const Correlation *c = &p->c;
@@ -88,8 +88,9 @@ static void plan(Plan *p, int threads)
   int64_t most = cache * 5 / 8 / (COMPONENTS * tilePatchReals(p) + productsOfTile);
   int64_t mostByPanels = cache * 3 / 8 / productsOfTile;
   while (COMPONENTS * patchReals(p, mostByPanels) > shared) mostByPanels--;
-  p->byPanels = p->residues * elementCount(p->tiles) <= mostByPanels || most < LEAST_TILES ||
-                p->panels * COMPONENTS * p->weightStride > shared;
+  const int64_t weights = p->panels * COMPONENTS * p->weightStride;
+  const bool inOneBlock = p->residues * elementCount(p->tiles) <= mostByPanels;
+  p->byPanels = (weights > cache && inOneBlock) || weights > shared || most < LEAST_TILES;
   winogradBlock(p->tiles, p->byPanels ? mostByPanels : most, p->block);
   if (p->byPanels) {
     p->weightStride = K_BLOCK * GEMM_NR + REALS_PER_LINE;
