@@ -85,7 +85,7 @@ static void plan(Plan *p, int threads)
   const int64_t shared = THNN_SHARED_SCRATCH_LIMIT / sizeof(real), productsOfTile = COMPONENTS * GEMM_NR;
   p->panels = ceilDivide(c->outChannels, GEMM_NR);
   p->weightStride = p->slices * c->inChannels * GEMM_NR + REALS_PER_LINE;
-  int64_t most = cache * 5 / 8 / (COMPONENTS * tilePatchReals(p) + productsOfTile);
+  const int64_t most = cache * 5 / 8 / (COMPONENTS * tilePatchReals(p) + productsOfTile);
   int64_t mostByPanels = cache * 3 / 8 / productsOfTile;
   while (COMPONENTS * patchReals(p, mostByPanels) > shared) mostByPanels--;
   const int64_t weights = p->panels * COMPONENTS * p->weightStride;
