@@ -144,7 +144,8 @@ static double gatherCost(const Convolution *g, ConvolutionView gradOutput, Convo
   const double regular = products * MIN(lanes, 4 * (double)c.outChannels) / (double)c.outChannels / VL + calls;
   if (depthwise || !THNN_(correlationOfResidue)(&c, g, first, weight, gradInput)) return regular;
   THNN_(correlationSimplify)(&c);
-  if (THNN_(winogradSuits)(&c) && winogradPays(&c)) return 0.6 * regular; /* measured, transforms included */
+  if (THNN_(winogradSuits)(&c) && winogradPays(&c, winogradLeastTiles(&c)))
+    return 0.6 * regular; /* measured, transforms included */
   if (c.outChannels <= VL / 2 || !correlationIsIrregular(&c)) return regular;
   return MAX(regular, classes * THNN_(implicitGemmCost)(&c) + calls);
 }

@@ -342,7 +342,7 @@ static bool computeByPanels(const Plan *p, real *patches, int64_t work)
 
 bool THNN_(winogradCorrelate)(const Correlation *c)
 {
-  if (!THNN_(winogradSuits)(c) || !winogradPays(c)) return false;
+  if (!THNN_(winogradSuits)(c) || !winogradPays(c, winogradLeastTiles(c))) return false;
   Plan p = {.c = *c, .residues = winogradResidues(c), .slices = c->axis[1].kernel};
   winogradTiles(c, 2, p.tiles);
   const int64_t work = p.residues * elementCount(p.tiles) * p.slices * c->inChannels * c->outChannels;

@@ -45,9 +45,18 @@ static inline void winogradTiles(const Correlation *c, int m, int64_t *tiles)
 /* Products along an axis: 4 for two positions, 3 for a last position alone. */
 static inline int64_t winogradAxisProducts(int64_t positions) { return 2 * positions + positions % 2; }
 
+/* The least number of Winograd tiles of a batch: of gradWeight, and of output and gradInput. Their weights are transformed in
+   each call, but many weights keep the implicit GEMM waiting as well. In gradWeight, whose sums are over tiles, fewer
+   tiles would err more than the implicit GEMM. */
+#define WINOGRAD_LEAST_TILES 48
+static inline int64_t winogradLeastTiles(const Correlation *c)
+{
+  return c->inChannels * c->outChannels >= 1 << 16 ? 16 : WINOGRAD_LEAST_TILES;
+}
+
 /* True if Winograd's method is faster than the implicit GEMM, which leaves out padding along the depth, or along the
    height of a kernel without depth. Decides by sizes alone; docs/convolution.md has the measurement. */
-static inline bool winogradPays(const Correlation *c)
+static inline bool winogradPays(const Correlation *c, int64_t leastTiles)
 {
   /* Pairs of a tile and a slice of the kernel that it reads, and of a row of positions and a row of the kernel. */
   int64_t tiles[4], pairs = 0, rows = 0, begin, end;
@@ -69,8 +78,6 @@ static inline bool winogradPays(const Correlation *c)
     axisPositions(c->axis + 1, t, &begin, &end);
     pairs += tiles[0] * (end - begin) * tilesOfSlice;
   }
-  /* The weights are transformed in each call, but many weights keep the implicit GEMM waiting as well. */
-  const int64_t leastTiles = c->inChannels * c->outChannels >= 1 << 16 ? 16 : 48;
   return pairs >= leastTiles * slices * slices;
 }
 

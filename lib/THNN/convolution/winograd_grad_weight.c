@@ -339,7 +339,8 @@ static void computeSlice(const Correlation *c, int64_t t, real scale)
 
 bool THNN_(winogradGradWeight)(const Correlation *c, real scale)
 {
-  if (!THNN_(winogradSuits)(c) || !winogradPays(c) || positionsOf(c) <= FEW_POSITIONS) return false;
+  if (!THNN_(winogradSuits)(c) || !winogradPays(c, WINOGRAD_LEAST_TILES)) return false;
+  if (positionsOf(c) <= FEW_POSITIONS) return false;
   for (int64_t t = 0; t < c->axis[1].kernel; t++) computeSlice(c, t, scale);
   return true;
 }
