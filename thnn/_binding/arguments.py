@@ -58,7 +58,7 @@ def draw(function: Function, argument: Argument, generator: torch.Generator | No
 
 
 def _kind(argument: Argument) -> str:
-    """What a scalar argument takes, in the words of Python."""
+    """The type of a scalar argument in the words of Python."""
     if argument.type in REAL_NUMBERS:
         return "a number"
     return "a bool" if argument.type == "bool" else "an integer"

@@ -61,7 +61,7 @@ def modules_named(texts: Sequence[str]) -> list[str]:
 
 
 def hint(text: str) -> str:
-    """What to give instead of a text that matches nothing: a header of that name, or the module of the nearest name."""
+    """A hint for a text that matches nothing: a header of that name, or the module of the nearest name."""
     in_lower_case = {name.lower(): name for name in modules()}
     near = difflib.get_close_matches(text.lower(), in_lower_case, 1)
     header = f"{text}.h"
