@@ -43,8 +43,8 @@ def _output_file(text: str) -> str:
     return text
 
 
-# How every command is told the modules (thnn._header.registry.pattern_of).
-_THESE = (
+# The help of every command that takes names of modules (thnn._header.registry.pattern_of).
+_CHOSEN_MODULES = (
     "modules whose name this regular expression matches in part, in any case; a full name means one module"
 )
 
@@ -62,7 +62,10 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("list", help="list the modules, or the functions and arguments of some")
     command.add_argument(
-        "modules", nargs="*", metavar="REGEX", help=f"list functions, arguments and roles of the {_THESE}"
+        "modules",
+        nargs="*",
+        metavar="REGEX",
+        help=f"list functions, arguments and roles of the {_CHOSEN_MODULES}",
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_list)
@@ -76,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         "modules",
         nargs="*",
         metavar="REGEX",
-        help=f"only the {_THESE}; or FILE.h: the functions of that header",
+        help=f"only the {_CHOSEN_MODULES}; or FILE.h: the functions of that header",
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument(
@@ -105,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         default="",
         metavar="REGEX",
-        help=f"only the rows with such a name, or of the {_THESE}; or FILE.h: the rows of its functions",
+        help=f"only the rows with such a name, or of the {_CHOSEN_MODULES}; or FILE.h: the rows of its functions",
     )
     command.add_argument(
         "--json",
@@ -174,7 +177,7 @@ def _parser() -> argparse.ArgumentParser:
         help="check the functions inside torch.compile, torch.export, torch.func and others; print a table",
         description="Exit status 1 if a check fails; 'no' is a refusal, no failure. All take about 3 minutes.",
     )
-    command.add_argument("modules", nargs="*", metavar="REGEX", help=f"check only the {_THESE}")
+    command.add_argument("modules", nargs="*", metavar="REGEX", help=f"check only the {_CHOSEN_MODULES}")
     command.set_defaults(run=_torch_support)
 
     command = commands.add_parser(

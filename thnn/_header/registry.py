@@ -66,4 +66,5 @@ def hint(text: str) -> str:
     near = difflib.get_close_matches(text.lower(), in_lower_case, 1)
     header = f"{text}.h"
     meant = header if Path(header).is_file() else in_lower_case[near[0]] if near else ""
-    return f"did you mean {meant}? " * bool(meant) + "python -m thnn list shows all modules"
+    question = f"did you mean {meant}? " if meant else ""
+    return f"{question}python -m thnn list shows all modules"
