@@ -96,10 +96,34 @@ static PanelPart nextPart(Part *p)
          thnn_range.at < thnn_range.end;)                                                                      \
       for (PanelPart part = nextPart(&thnn_range), *thnn_once = &part; thnn_once; thnn_once = NULL)
 
+/* The memory that the cell reads or writes after the products of a part, which prefetch it: a column range of each block
+   of H columns. A row has few adjacent columns of a panel, so that hardware does not prefetch them. */
+typedef struct CellPrefetch {
+  int64_t H, first;        /* columns of a block, and the first one of the panel */
+  int columns;             /* of the panel */
+  int64_t products, terms; /* calls of the micro-kernel, and terms of each */
+  PrefetchPlan plans[5];
+  int count, at;
+} CellPrefetch;
+
+static void addPrefetch(CellPrefetch *p, const CellMatrix *m, int64_t row, int64_t rows, int blocks)
+{
+  const int64_t stride = blocks == 1 ? m->rowStride : p->H;
+  if (m->data == NULL || m->columnStride != 1 || m->rowStride != stride * blocks || rows <= 0) return;
+  const PrefetchRegion region = {cellAddress(m, row, p->first), rows * blocks, stride, p->columns};
+  p->plans[p->count++] = makePrefetchPlan(region, p->products, p->terms);
+}
+
+static PrefetchLines nextLines(CellPrefetch *p)
+{
+  while (p->at < p->count && p->plans[p->at].part >= p->plans[p->at].neededParts) p->at++;
+  return p->at < p->count ? nextPrefetch(&p->plans[p->at]) : (PrefetchLines){0};
+}
+
 /* sums = initial + a * panel, in the first n rows of micro-tiles [tile, endTile). Rows of sums are `width` apart. If
-   initialStride is 0, all rows of `initial` are the first one. */
+   initialStride is 0, all rows of `initial` are the first one. `prefetch` may be NULL. */
 static void multiply(const PackedRows *a, int64_t n, PanelPart part, const real *panel, int width, real *sums,
-                     const real *initial, int64_t initialStride)
+                     const real *initial, int64_t initialStride, CellPrefetch *prefetch)
 {
   int32_t offset[GEMM_KC];
   for (int k = 0; k < GEMM_KC; k++) offset[k] = k * GEMM_MR;
@@ -108,9 +132,10 @@ static void multiply(const PackedRows *a, int64_t n, PanelPart part, const real 
       const int64_t row = firstRow(a, tile), rows = MIN(firstRow(a, tile + 1), n) - row;
       const real *packed = a->data + (tile * a->terms + k) * GEMM_MR;
       real *sum = sums + row * width;
-      THNN_(microkernel)(1, (int)rows, width / VL,
-                         false)(sum, k ? sum : initial + row * initialStride, k ? width : initialStride, &packed,
-                                (KRange){offset, 0, MIN(GEMM_KC, a->terms - k)}, panel + k * width, width, NULL);
+      const PrefetchLines lines = prefetch ? nextLines(prefetch) : (PrefetchLines){0};
+      THNN_(microkernel)(1, (int)rows, width / VL, lines.run > 0)(
+          sum, k ? sum : initial + row * initialStride, k ? width : initialStride, &packed,
+          (KRange){offset, 0, MIN(GEMM_KC, a->terms - k)}, panel + k * width, width, &lines);
     }
 }
 
@@ -216,14 +241,6 @@ static void copyOut(const real *flat, int width, const CellMatrix *m, int64_t ro
   THNN_(copyMatrix)(cellAddress(m, row, column), m->rowStride, m->columnStride, flat, width, 1, rows, columns);
 }
 
-/* Prefetches rows that the cell will read or write. Few columns of a row are adjacent, so that hardware does not. */
-static void prefetchRows(const CellMatrix *m, int64_t row, int64_t rows, int64_t column, int columns)
-{
-  if (m->data == NULL || m->columnStride != 1) return;
-  for (int64_t i = row; i < row + rows; i++)
-    for (int j = 0; j < columns; j += REALS_PER_LINE) __builtin_prefetch(cellAddress(m, i, column + j), 0, 2);
-}
-
 /* Forward */
 
 /* The buffer of the forward. States are stored [panel][state][row][n]. */
@@ -316,7 +333,7 @@ static void multiplyInput(const ForwardSteps *f, ForwardLayout *l, int64_t first
   FOR_PANEL_PARTS(part, panelsOf(H), tiles, l->dividesRows, rows * gates * H * I)
   for (int g = 0; g < gates; g++)
     multiply(&l->input, rows, part, l->weight1 + (part.panel * gates + g) * GEMM_NR * I, widthOf(H, part.panel),
-             sumsOf(f, l, part.panel, g), l->bias + (part.panel * f->steps.cell->blocks + g) * GEMM_NR, 0);
+             sumsOf(f, l, part.panel, g), l->bias + (part.panel * f->steps.cell->blocks + g) * GEMM_NR, 0, NULL);
 }
 
 /* A step whose first row is row `sumRow` of the sums. */
@@ -330,15 +347,19 @@ static void forwardStep(const ForwardSteps *f, const ForwardLayout *l, Step at, 
     const int width = widthOf(H, part.panel), columns = columnsOf(H, part.panel);
     const int64_t first = part.panel * GEMM_NR;
     const int64_t begin = firstRow(hidden, part.tile), rows = MIN(firstRow(hidden, part.endTile), at.size) - begin;
+    CellPrefetch prefetch = {.H = H,
+                             .first = first,
+                             .columns = columns,
+                             .products = s->cell->gates * ceilDivide(H, GEMM_KC) * (part.endTile - part.tile),
+                             .terms = MIN(H, GEMM_KC)};
+    addPrefetch(&prefetch, &s->storage, at.first + begin, rows, s->cell->blocks);
+    for (int k = 0; k < s->cell->states; k++) addPrefetch(&prefetch, &f->after[k], at.first + begin, rows, 1);
     for (int g = 0; g < s->cell->gates; g++) {
-      for (int k = g; k < s->cell->blocks; k += s->cell->gates)
-        prefetchRows(&s->storage, at.first + begin, rows, k * H + first, columns);
-      if (g < s->cell->states) prefetchRows(&f->after[g], at.first + begin, rows, first, columns);
       const int block = hiddenBlock(s, g);
       real *sums = sumsOf(f, l, part.panel, block) + sumRow * width;
       multiply(hidden, at.size, part, l->weight2 + (part.panel * s->cell->gates + g) * GEMM_NR * H, width, sums,
                block == g ? sums : l->bias + (part.panel * s->cell->blocks + block) * GEMM_NR,
-               block == g ? width : 0);
+               block == g ? width : 0, &prefetch);
     }
     for (int64_t tile = part.tile; tile < part.endTile; tile++) {
       const int64_t row = firstRow(hidden, tile), rows = MIN(firstRow(hidden, tile + 1), at.size) - row;
@@ -459,16 +480,19 @@ static void backwardStep(const BackwardSteps *b, const BackwardLayout *l, Step a
     real *gradHidden = gradStateOf(s, l, part.panel, 0);
     const int64_t first = part.panel * GEMM_NR, begin = firstRow(gradients, part.tile),
                   rows = MIN(firstRow(gradients, part.endTile), at.size) - begin;
-    for (int k = 0; k < s->cell->blocks; k++)
-      prefetchRows(&s->storage, at.first + begin, rows, k * H + first, columns);
-    for (int g = 0; g < s->cell->gates; g++) {
-      prefetchRows(&b->gradInput, at.first + begin, rows, g * H + first, columns);
-      prefetchRows(&b->gradHidden, at.first + begin, rows, g * H + first, columns);
-    }
-    prefetchRows(&b->gradOutput, at.first + begin, rows, first, columns);
-    prefetchRows(&b->outputCell, before.first + begin, MIN(rows, before.size - begin), first, columns);
+    CellPrefetch prefetch = {.H = H,
+                             .first = first,
+                             .columns = columns,
+                             .products = ceilDivide(gradients->terms, GEMM_KC) * (part.endTile - part.tile),
+                             .terms = MIN(gradients->terms, GEMM_KC)};
+    addPrefetch(&prefetch, &s->storage, at.first + begin, rows, s->cell->blocks);
+    addPrefetch(&prefetch, &b->gradInput, at.first + begin, rows, s->cell->gates);
+    addPrefetch(&prefetch, &b->gradHidden, at.first + begin, rows, s->cell->gates);
+    addPrefetch(&prefetch, &b->gradOutput, at.first + begin, rows, 1);
+    addPrefetch(&prefetch, &b->outputCell, before.first + begin, MIN(rows, before.size - begin), 1);
     multiply(gradients, after.size, (PanelPart){part.panel, part.tile, MIN(part.endTile, tilesAfter)},
-             l->weight2 + part.panel * GEMM_NR * gradients->terms, width, gradHidden, gradHidden, width);
+             l->weight2 + part.panel * GEMM_NR * gradients->terms, width, gradHidden, gradHidden, width,
+             &prefetch);
     for (int64_t tile = part.tile; tile < part.endTile; tile++) {
       const int64_t row = firstRow(gradients, tile), rows = MIN(firstRow(gradients, tile + 1), at.size) - row;
       if (rows > 0) backwardTile(b, l, at, before, part.panel, tile, row, rows, next);
