@@ -13,7 +13,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from thnn._version import __version__
 
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"list functions, arguments and roles of the {_CHOSEN_MODULES}",
     )
     command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(run=_list)
+    command.set_defaults(run=_list, parser=command)
 
     command = commands.add_parser(
         "check",
@@ -170,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--package", action="store_true", help="write a Python package around the files")
     command.add_argument("--directory", default=".", metavar="DIR", help="where (default: here)")
-    command.set_defaults(run=_new)
+    command.set_defaults(run=_new, parser=command)
 
     command = commands.add_parser(
         "torch-support",
@@ -178,7 +178,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Exit status 1 if a check fails; 'no' is a refusal, no failure. All take about 3 minutes.",
     )
     command.add_argument("modules", nargs="*", metavar="REGEX", help=f"check only the {_CHOSEN_MODULES}")
-    command.set_defaults(run=_torch_support)
+    command.set_defaults(run=_torch_support, parser=command)
 
     command = commands.add_parser(
         "regenerate",
@@ -239,6 +239,22 @@ def _cuda_library() -> str:
     return f"{library.path} ({library.capability}; {torch.cuda.device_count()} GPUs)"
 
 
+def _refuse(options: argparse.Namespace, error: object) -> NoReturn:
+    """Ends the program with status 2, after its usage and an error in its arguments."""
+    parser: argparse.ArgumentParser = options.parser
+    parser.error(str(error))
+
+
+def _modules(options: argparse.Namespace) -> list[str]:
+    """The modules that the command was asked for."""
+    from thnn._header.registry import modules_named
+
+    try:
+        return modules_named(options.modules)
+    except ValueError as error:
+        _refuse(options, error)
+
+
 def _info(options: argparse.Namespace) -> int:
     facts = _facts()
     if options.json:
@@ -251,14 +267,9 @@ def _info(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from thnn._header.registry import modules, modules_named
+    from thnn._header.registry import modules
 
-    try:
-        names = modules_named(options.modules) if options.modules else [*modules()]
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    chosen = [modules()[name] for name in names]
+    chosen = [modules()[name] for name in (_modules(options) if options.modules else modules())]
     if options.json:
         tree = {
             m.name: {
@@ -294,7 +305,6 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from thnn._header.registry import modules_named
     from thnn.testing.check import main
     from thnn.testing.registry import Installed
 
@@ -305,12 +315,10 @@ def _check(options: argparse.Namespace) -> int:
             as_json = ["--json"] if options.json else []
             return check_sanitized([*options.modules, "--device", options.device, *as_json])
         except ValueError as error:
-            print(error, file=sys.stderr)
-            return 2
+            _refuse(options, error)
     if any(name.endswith(".h") for name in options.modules):
         if len(options.modules) > 1:
-            print("check takes one header, or modules of thnn", file=sys.stderr)
-            return 2
+            _refuse(options, "expected one header, or modules of thnn")
         if options.sanitize:
             _refuse_options(options, ("json", "device"), "with --sanitize")
         loaded = _load(options.modules[0])
@@ -324,17 +332,14 @@ def _check(options: argparse.Namespace) -> int:
             print(error, file=sys.stderr)
             return 1
     if options.sanitize:
-        print(
-            "--sanitize needs a header, or --device cuda; `make sanitize` checks the kernels of thnn",
-            file=sys.stderr,
+        _refuse(
+            options, "--sanitize needs a header, or --device cuda; `make sanitize` checks the kernels of thnn"
         )
-        return 2
+    names = _modules(options)
     try:
-        registry = Installed(options.device)
-        return main(modules_named(options.modules), as_json=options.json, registry=registry)
+        return main(names, as_json=options.json, registry=Installed(options.device))
     except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+        _refuse(options, error)
 
 
 def _check_apart(options: argparse.Namespace, given: Sequence[str]) -> int:
@@ -373,8 +378,7 @@ def _new(options: argparse.Namespace) -> int:
     try:
         written = write(options.name, options.kind, Path(options.directory), options.package, options.cuda)
     except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+        _refuse(options, error)
     for path in written:
         print(f"wrote {path}")
     return 0
@@ -385,7 +389,7 @@ def _refuse_options(options: argparse.Namespace, names: Sequence[str], why: str)
     for name in names:
         if getattr(options, name) != options.parser.get_default(name):
             option = "no-compile" if name == "compile" else name.replace("_", "-")
-            options.parser.error(f"--{option} has no effect {why}")
+            _refuse(options, f"--{option} has no effect {why}")
 
 
 def _refuse_unused_options(options: argparse.Namespace) -> None:
@@ -417,14 +421,9 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _torch_support(options: argparse.Namespace) -> int:
-    from thnn._header.registry import modules_named
     from thnn.testing.torch_support import main
 
-    try:
-        return main(modules_named(options.modules))
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+    return main(_modules(options))
 
 
 def _regenerate(options: argparse.Namespace) -> int:

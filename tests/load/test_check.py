@@ -28,9 +28,11 @@ def test_templates(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_new_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["new", "lower", "--directory", str(tmp_path)]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["new", "lower", "--directory", str(tmp_path)])
     assert main(["new", "Mine", "--directory", str(tmp_path)]) == 0
-    assert main(["new", "Mine", "--directory", str(tmp_path)]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["new", "Mine", "--directory", str(tmp_path)])
     assert "Mine.h exists" in capsys.readouterr().err
     assert {p.name for p in tmp_path.iterdir()} == {"Mine.h", "Mine.c", "Mine_case.py", "test_Mine.py"}
 
@@ -39,9 +41,12 @@ def test_new_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_new_refuses_packages_that_would_hide_others(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["new", name, "--package", "--directory", str(tmp_path)]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["new", name, "--package", "--directory", str(tmp_path)])
     error = capsys.readouterr().err
-    assert error.startswith(f"new: NAME: the package of {name} would be called {name.lower()}, which ")
+    assert error.partition(" error: ")[2].startswith(
+        f"NAME: the package of {name} would be called {name.lower()}, which "
+    )
     assert error.endswith(f"; choose another name, such as My{name}\n")
     assert not [*tmp_path.iterdir()]
     # Without --package nothing is imported by this name, so it is accepted.

@@ -76,8 +76,7 @@ def main(options: argparse.Namespace) -> int:
     try:
         pattern = pattern_of(options.pattern)
     except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+        options.parser.error(str(error))
     header = f"{options.pattern}.h"
     if Path(header).is_file():
         print(
@@ -85,13 +84,11 @@ def main(options: argparse.Namespace) -> int:
         )
     for option, package in (("plot", "matplotlib"), ("markdown", "tabulate")):
         if getattr(options, option) and importlib.util.find_spec(package) is None:
-            print(f"--{option} needs {package}: pip install {package}", file=sys.stderr)
-            return 2
+            options.parser.error(f"--{option} needs {package}: pip install {package}")
     try:
         registry = Installed(options.device)
     except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+        options.parser.error(str(error))
     torch.set_num_threads(options.threads)
     prints_json = options.json == "-"
     say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
@@ -102,8 +99,7 @@ def main(options: argparse.Namespace) -> int:
         measurements.append(measurement)
         say(line(measurement))
     if not measurements:
-        print(f"no row matches {options.pattern!r}; {hint(options.pattern)}", file=sys.stderr)
-        return 2
+        options.parser.error(f"no row matches {options.pattern!r}; {hint(options.pattern)}")
     facts = machine(options.threads, registry.device)
     if options.json:
         content = {"machine": facts, "measurements": [asdict(m, dict_factory=_fields) for m in measurements]}

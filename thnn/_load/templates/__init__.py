@@ -23,7 +23,7 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
     of another module or a keyword, and for a file that exists.
     """
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name):
-        raise ValueError(f"new: NAME: expected letters and digits beginning with a capital, got {name!r}")
+        raise ValueError(f"NAME: expected letters and digits beginning with a capital, got {name!r}")
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     files = {
         f"{name}.h": f"{kind}.h",
@@ -54,7 +54,7 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
     }
     for path in texts:
         if path.exists():
-            raise ValueError(f"new: {path} exists; choose another folder with --directory")
+            raise ValueError(f"{path} exists; choose another folder with --directory")
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -71,5 +71,5 @@ def _check_package(name: str, package: str) -> None:
     else:
         return
     raise ValueError(
-        f"new: NAME: the package of {name} would be called {package}, {reason}; choose another name, such as My{name}"
+        f"NAME: the package of {name} would be called {package}, {reason}; choose another name, such as My{name}"
     )
