@@ -129,17 +129,11 @@ static void multiply(const Plan *p, const WinogradPatches *patches, int i, int64
   }
 }
 
-/* The products of a row of tiles that are in a set. */
-typedef struct ProductRow {
-  const real *products; /* of component 0 */
-  int64_t tiles;
-} ProductRow;
-
-/* Transforms a row of products to two rows of positions, [position][VL]. Products that a set lacks are 0, since no
-   position inside the image reads them. Adds 0 times each position to *check, which becomes NaN unless all positions are
+/* Transforms the products of a row of tiles, given by sets, to two rows of positions, [position][VL]. Products that a set
+   lacks are 0, since no position inside the image reads them. Adds 0 times each position to *check, which becomes NaN unless all positions are
    finite. */
-static inline void transformRow(const ProductRow set[2][2], int64_t componentStride, vreal bias, real *strip,
-                                int64_t pitch, vreal *check)
+static inline void transformRow(const WinogradRow set[2][2], const real *products, int64_t componentStride,
+                                vreal bias, real *strip, int64_t pitch, vreal *check)
 {
   vreal zero = *check;
   for (int64_t tile = 0; tile < set[0][0].tiles; tile++, strip += 2 * VL) {
@@ -149,8 +143,9 @@ static inline void transformRow(const ProductRow set[2][2], int64_t componentStr
       vreal m[4];
 #pragma GCC unroll 4
       for (int x = 0; x < 4; x++) {
-        const ProductRow *of = &set[y == 3][x == 3];
-        m[x] = tile < of->tiles ? v_load(of->products + tile * VL + (4 * y + x) * componentStride) : (vreal){0};
+        const WinogradRow *of = &set[y == 3][x == 3];
+        const real *from = products + (of->first + tile) * VL + (4 * y + x) * componentStride;
+        m[x] = tile < of->tiles ? v_load(from) : (vreal){0};
       }
       winogradTarget(m, 1, row + 2 * y, 1);
     }
@@ -182,13 +177,13 @@ static void store(const Plan *p, const Correlation *c, const Tile *block, const 
     real *target = c->target + outChannel * c->targetChannelStride;
     for (int d = 0; d < 2; d++) target += (block->start[d] + tile[d]) * c->axis[d].targetStride;
     for (int64_t row = 0; row < block->size[2]; row++) {
-      ProductRow from[2][2];
+      WinogradRow set[2][2];
       for (int i = 0; i < 4; i++) {
         const WinogradTileSet *s = &sets->of[i / 2][i % 2];
-        const WinogradRow tiles = winogradRowOf(s, image, row);
-        from[i / 2][i % 2] = (ProductRow){products + (v * s->count + tiles.first) * VL, tiles.tiles};
+        set[i / 2][i % 2] = winogradRowOf(s, image, row);
+        set[i / 2][i % 2].first += v * s->count;
       }
-      transformRow(from, p->productReals, bias, strip, pitch, check);
+      transformRow(set, products, p->productReals, bias, strip, pitch, check);
       for (int64_t i = 0; i < 2; i++) {
         const int64_t y = 2 * (block->start[2] + row) + i;
         if (y >= c->axis[2].targetSize) break;

@@ -95,14 +95,9 @@ typedef struct Task {
   real *sums, *patches, *gradients, *strip;
 } Task;
 
-/* The tiles of a row that are in a set, and the place of their gradients. */
-typedef struct GradientRow {
-  real *to; /* component 0 */
-  int64_t tiles;
-} GradientRow;
-
+/* Transforms the gradients of a row of tiles, given by sets. */
 static ALWAYS_INLINE void transformGradients(const int m, const real *strip, int64_t pitch,
-                                             const GradientRow set[2][2], int64_t componentStride,
+                                             const WinogradRow set[2][2], real *gradients, int64_t componentStride,
                                              int64_t tileStride)
 {
   const int n = m + 2;
@@ -121,8 +116,9 @@ static ALWAYS_INLINE void transformGradients(const int m, const real *strip, int
       winogradGradient(m, column + i * m, 1, component, 1);
 #pragma GCC unroll 6
       for (int x = 0; x < n; x++) {
-        const GradientRow *row = &set[i == n - 1][x == n - 1];
-        if (tile < row->tiles) v_store(row->to + tile * tileStride + (n * i + x) * componentStride, component[x]);
+        const WinogradRow *of = &set[i == n - 1][x == n - 1];
+        real *to = gradients + (of->first + tile) * tileStride + (n * i + x) * componentStride;
+        if (tile < of->tiles) v_store(to, component[x]);
       }
     }
   }
@@ -149,13 +145,12 @@ static void packGradients(const Plan *p, const Task *t, const Correlation *c, co
                              c->targetChannelStride, inside ? width->targetSize : 0, firstX, pixels, lanes,
                              t->strip + j * pixels * VL);
         }
-        GradientRow set[2][2];
-        for (int j = 0; j < 4; j++) {
-          const WinogradRow tiles = winogradRowOf(&sets->of[j / 2][j % 2], i, row);
-          set[j / 2][j % 2] = (GradientRow){t->gradients + o + tiles.first * p->gradientPitch, tiles.tiles};
-        }
-        if (p->m == 2) transformGradients(2, t->strip, pixels * VL, set, p->gradientReals, p->gradientPitch);
-        else transformGradients(4, t->strip, pixels * VL, set, p->gradientReals, p->gradientPitch);
+        WinogradRow set[2][2];
+        for (int j = 0; j < 4; j++) set[j / 2][j % 2] = winogradRowOf(&sets->of[j / 2][j % 2], i, row);
+        real *gradients = t->gradients + o;
+        if (p->m == 2)
+          transformGradients(2, t->strip, pixels * VL, set, gradients, p->gradientReals, p->gradientPitch);
+        else transformGradients(4, t->strip, pixels * VL, set, gradients, p->gradientReals, p->gradientPitch);
       }
     }
   }
