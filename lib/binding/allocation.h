@@ -3,11 +3,9 @@
 
 #include "THNN/runtime/tensor.h"
 
-/* New torch tensors for the results of a call. Small tensors on the CPU, and tensors of any size on a GPU, come from
-   libtorch's C functions, which take half the time of torch.empty; torch's Python functions make the others, also
-   zeros on a GPU and tensors like one that is empty or not contiguous, and replace C functions that this torch lacks,
-   except for a GPU tensor that is like no other, which counts as a failure. After a failure of either, Python repeats
-   the call, allocates, and raises the error (_binding/call.py). */
+/* New torch tensors for the results of a call. Small tensors on the CPU and tensors on a GPU come from libtorch's C
+   functions, which take half the time of torch.empty; torch's Python functions make all others. After a failure, Python
+   repeats the call, allocates, and raises the error (_binding/call.py). */
 
 /* True for a tensor whose class is torch.Tensor or torch.nn.Parameter: for other classes Python allocates, since a
    subclass decides about the class of its results. */

@@ -4,19 +4,15 @@
 #include "THNN/runtime/function_table.h"
 
 /* The Python binding: calls the functions of any library that exports a table (function_table.h) with torch tensors.
+   docs/architecture.md has the steps of a call. */
 
-   thnn_bind() wraps a function of the table in a Python function of one tuple, which has all arguments but the state.
-   The binding reads the tuple through Python's C API, since cffi would convert each argument, and release and take the
-   interpreter's lock twice. Tensors are torch tensors, None if absent, or the marker of an output to allocate. With
-   THNN_CALL_VIEWS they are addresses of THNNTensor views that Python filled. Integers are ints, floating-point scalars
-   floats or ints, flags True or False. For any other object the status is THNN_UNPACK, and Python converts the
-   arguments or raises.
+/* A Python function of thnn_bind() takes one tuple, of all arguments but the state: a torch tensor, None if absent, or the
+   marker of an output to allocate; an int; a float or an int; True or False. With THNN_CALL_VIEWS a tensor is the address
+   of a THNNTensor. Another object makes the status THNN_UNPACK. */
 
-   The Python function returns 0 after success, otherwise a report: the address of the call's state, which the caller
-   passes to thnn_release(). With `results`, it allocates outputs itself and returns them, and in place of returning a
-   report calls `repeat` with the tuple and the report; the status is THNN_ALLOCATE where a tensor is not plain
-   (allocation.h) or the allocation of a tensor like an argument failed, and remains THNN_RESIZE where that of a requested
-   tensor failed. */
+/* It returns 0 after success, otherwise a report: the address of the call's state, for thnn_release(). With `repeat` it
+   returns the outputs, which it allocates as the letters of `results` tell, and in place of a report what `repeat`
+   returns for the tuple and the report. */
 
 /* Flags of a call. The bits of THNN_CALL_TYPE are the THNNType that `real` tensors must have, or THNN_CALL_ANY. */
 enum {
@@ -44,22 +40,19 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 /* False for a function of a table that the library cannot compute. */
 int thnn_hasEntry(const THNNFunction *function);
 
-/* Sets the device library of `host`, or none if `device` is NULL: calls of functions of `host` whose tensors are on the
-   device of `device` go to the function of the same name there. False, without an effect, if the libraries were made
-   from different declarations. thnn_open() has opened `host`. For a function that `device` lacks, a Python function is
-   called, given by its id: it gets the name, the arguments after all checks, and a list of the positions of the
-   arguments that the call has allocated, which it overwrites, gradients of parameters, too. */
+/* Sets the device library of `host`, or none if `device` is NULL: its functions compute calls of `host` with tensors on
+   its device. False, without an effect, if the libraries were made from different declarations. `computeMissing` is the id
+   of a Python function that computes what `device` lacks (Library.compute_for). */
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 
-/* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. `repeat`
-   is the id of a Python function; without one (0), calls return reports, and `results` is not read. False if there is
-   no memory for the function. */
+/* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. `repeat` is
+   the id of a Python function, or 0. False if there is no memory for the function. */
 int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repeat, uintptr_t list);
 void thnn_release(uintptr_t state);
 
-/* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call, with the name of
-   the C function, the seconds that the call took, its report (0 after success) and its tuple of arguments, with the
-   tensors that it allocated. 0 removes the object. False, without an effect, if another object is set. */
+/* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call: with the name of the C
+   function, the seconds, the report (0 after success), and the tuple with the tensors that the call allocated. 0 removes
+   the object. False, without an effect, if another object is set. */
 int thnn_observe(uintptr_t observer);
 
 /* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the marker of an

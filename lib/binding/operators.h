@@ -34,14 +34,13 @@ typedef struct THNNSource {
   double number;
 } THNNSource;
 
-/* Registers a kernel for the operator `name` of a namespace. It calls `function` and returns the tensors made for the
-   arguments of `function` at the positions `results`, an empty tensor where none was made. `letters` has a letter per
-   argument of the operator: T tensor, O optional tensor, i int, b bool, d float. `scaling` is a THNNScaling.
+/* The calls that C leaves to a Python function, the fallback of the operator: those with an error, with
+   THNN_SCALING_FUNCTION and a gradient factor that is not finite, or with a result that the function requests like a
+   tensor that is empty or has gaps; all while an observer is set (binding.h). */
 
-   `fallback`, the id of a Python function with the same arguments and results, computes the calls that C does not: those
-   with an error, with THNN_SCALING_FUNCTION and a gradient factor that is not finite, or with a result that the function
-   requests like a tensor that is empty or has gaps, and, while an observer is set (binding.h), all. False if there are
-   too many operators, or without thnn_connectOperators(). */
+/* Registers a kernel for the operator `name` of a namespace: calls `function`, and returns the tensors made for its
+   arguments at the positions `results`, an empty tensor where none was made. `letters` has a letter per argument: T
+   tensor, O optional tensor, i int, b bool, d float. False if there are too many operators. */
 int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
                            const THNNSource *sources, const int32_t *results, int resultCount, int scaling,
                            uintptr_t fallback);
