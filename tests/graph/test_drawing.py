@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
+import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -162,29 +162,43 @@ def test_drawing_refuses(target: Any) -> None:
     ("block", "shown", "written"),
     [(0, "", []), (1, "", []), (2, "Sequential, highlighted: infer\n", ["fork.svg"])],
 )
-def test_each_block_of_the_page_runs(block: int, shown: str, written: list[str], tmp_path: Path) -> None:
+def test_each_block_of_the_page_runs(
+    block: int,
+    shown: str,
+    written: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "graph.md").read_text(), re.DOTALL)
     assert len(blocks) == 3
-    command = [sys.executable, "-W", "error", "-c", blocks[block]]
-    done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(shown)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(blocks[block], "docs/graph.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.startswith(shown)
     assert [path.name for path in tmp_path.iterdir()] == written
     assert all(rectangles((tmp_path / name).read_text()) for name in written)
 
 
-def run_example(tmp_path: Path, *command: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / command[0]), *command[1:]],
-        cwd=tmp_path, text=True, capture_output=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout.splitlines()
+@pytest.fixture
+def run_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., list[str]]:
+    """Runs an example as its command does, in this process; returns the lines that it prints."""
+
+    def run(name: str, *arguments: str) -> list[str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        monkeypatch.syspath_prepend(str(ROOT / "examples"))
+        runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
+        printed, errors = capsys.readouterr()
+        assert errors == ""
+        return printed.splitlines()
+
+    return run
 
 
-def test_example_trains_and_infers_in_one_loop(tmp_path: Path) -> None:
-    lines = run_example(tmp_path, "fork.py", "--epochs", "3", "--threads", "1", "--svg", "net.svg")
+def test_example_trains_and_infers_in_one_loop(tmp_path: Path, run_example: Callable[..., list[str]]) -> None:
+    lines = run_example("fork.py", "--epochs", "3", "--threads", "1", "--svg", "net.svg")
     accuracies = [float(a) for line in lines for a in re.findall(r"batch .* accuracy +([\d.]+)%", line)]
     assert len(accuracies) == 6
     assert accuracies[0] < 50 < 90 < accuracies[-1]
@@ -193,8 +207,10 @@ def test_example_trains_and_infers_in_one_loop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--fold",)])
-def test_example_draws(tmp_path: Path, options: tuple[str, ...]) -> None:
-    lines = run_example(tmp_path, "draw_fork.py", *options)
+def test_example_draws(
+    tmp_path: Path, options: tuple[str, ...], run_example: Callable[..., list[str]]
+) -> None:
+    lines = run_example("draw_fork.py", *options)
     assert lines[-1] == "picture: fork.svg"
     assert any("Conv2d + BatchNorm2d" in line for line in lines) is bool(options)
     assert rectangles((tmp_path / "fork.svg").read_text())
