@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +54,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def built_tree(tmp_path_factory: pytest.TempPathFactory) -> BuiltTree:
     return build_copy(*(tmp_path_factory.mktemp(name) for name in ("tree", "poison", "wheel")))
+
+
+@pytest.fixture
+def run_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a Python program as its command does, in an empty folder, but in this process, which has imported torch."""
+
+    def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [str(program), *arguments])
+        monkeypatch.syspath_prepend(str(program.parent))
+        status = 0
+        try:
+            runpy.run_path(str(program), run_name="__main__")
+        except SystemExit as end:
+            status = int(end.code or 0)
+        return subprocess.CompletedProcess(sys.argv, status, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,19 +18,21 @@ from pages import printed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text()
-DIGITS = [sys.executable, str(ROOT / "examples" / "digits.py"), "--threads", "1"]
+EXAMPLES = ROOT / "examples"
+DIGITS = [sys.executable, str(EXAMPLES / "digits.py"), "--threads", "1"]
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/layers.md"])
-def test_code_of_pages(tmp_path: Path, page: str) -> None:
+def test_code_of_pages(tmp_path: Path, page: str, run_program: Run) -> None:
     first, *others = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert len(first.splitlines()) <= 20
     example = "".join([first, *others])
-    done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
+    (tmp_path / "example.py").write_text(example)
     shown = printed(example)
     assert shown
-    assert done.stdout.splitlines() == shown
+    assert run_program(tmp_path / "example.py").stdout.splitlines() == shown
 
 
 def test_readme_commands_exist() -> None:
@@ -89,41 +92,38 @@ def test_demo_on_a_terminal(tmp_path: Path, no_color: bool) -> None:
     assert (tmp_path / "other.png").exists()
 
 
-def test_demo_refuses() -> None:
-    done = subprocess.run([*DIGITS, "--epochs", "0"], text=True, capture_output=True)
+def test_demo_refuses(run_program: Run) -> None:
+    done = run_program(EXAMPLES / "digits.py", "--epochs", "0")
     assert done.returncode == 2
     assert "--epochs: '0' is not a positive integer" in done.stderr
 
 
-def test_moving_statistics() -> None:
-    command = [sys.executable, str(ROOT / "examples" / "moving_statistics.py")]
-    done = subprocess.run(command, text=True, capture_output=True)
+def test_moving_statistics(run_program: Run) -> None:
+    done = run_program(EXAMPLES / "moving_statistics.py")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     # The output is the table of the page.
     assert f"```text\n{done.stdout}```" in (ROOT / "docs" / "batch-normalization.md").read_text()
 
 
-def test_distributed() -> None:
-    command = [sys.executable, "-W", "error", str(ROOT / "examples" / "distributed.py")]
-    done = subprocess.run([*command, "--steps", "4"], text=True, capture_output=True, timeout=150)
+def test_distributed(run_program: Run) -> None:
+    program = EXAMPLES / "distributed.py"
+    command = [sys.executable, "-W", "error", str(program), "--steps", "4", "--processes", "2"]
+    done = subprocess.run(command, text=True, capture_output=True, timeout=150)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
-    rows = [
-        re.fullmatch(r" +\d+  (\d+ \+ \d+ \+ \d+) +(\S+) +(\S+)", r) for r in done.stdout.splitlines()[1:-1]
-    ]
+    rows = [re.fullmatch(r" +\d+  (\d+ \+ \d+) +(\S+) +(\S+)", r) for r in done.stdout.splitlines()[1:-1]]
     assert len(rows) == 4
     assert all(row is not None and row[2] == row[3] for row in rows)
     assert rows[3] is not None and rows[3][1].endswith("+ 0")
-    refused = subprocess.run([*command, "--processes", "0"], text=True, capture_output=True)
+    refused = run_program(program, "--processes", "0")
     assert refused.returncode == 2
     assert "--processes: expected at least 1, got 0" in refused.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--double"]])
-def test_layers_are_converted(tmp_path: Path, options: list[str]) -> None:
-    command = [sys.executable, str(ROOT / "examples" / "residual.py"), "--epochs", "1", "--threads", "1"]
-    done = subprocess.run([*command, *options], cwd=tmp_path, text=True, capture_output=True)
+def test_layers_are_converted(options: list[str], run_program: Run) -> None:
+    done = run_program(EXAMPLES / "residual.py", "--epochs", "1", "--threads", "1", *options)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     first, *lines = done.stdout.splitlines()
@@ -139,11 +139,12 @@ def test_layers_are_converted(tmp_path: Path, options: list[str]) -> None:
     assert abs(accuracies[0] - accuracies[1]) < 5
 
 
-NETWORKS = [sys.executable, str(ROOT / "examples" / "networks.py"), "--threads", "1", "--steps", "3"]
+NETWORKS = EXAMPLES / "networks.py"
+STEPS = ["--threads", "1", "--steps", "3"]
 
 
-def test_networks_train_converted_to_the_same_losses() -> None:
-    done = subprocess.run(NETWORKS, text=True, capture_output=True)
+def test_networks_train_converted_to_the_same_losses(run_program: Run) -> None:
+    done = run_program(NETWORKS, *STEPS)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     difference = r"^greatest difference: (\d\.\de-1\d|0\.0e\+00) of the loss, as expected$"
@@ -151,15 +152,12 @@ def test_networks_train_converted_to_the_same_losses() -> None:
     assert re.search(r"^fused +\S+ +BatchNorm2d +with ReLU6? \S+$", done.stdout, re.M)
 
 
-def test_networks_that_differ_or_do_not_exist(tmp_path: Path) -> None:
-    code = (ROOT / "examples" / "networks.py").read_text().replace("TOLERANCE = 1e-8", "TOLERANCE = -1.0")
+def test_networks_that_differ_or_do_not_exist(tmp_path: Path, run_program: Run) -> None:
+    code = NETWORKS.read_text().replace("TOLERANCE = 1e-8", "TOLERANCE = -1.0")
     (tmp_path / "networks.py").write_text(code)
-    done = subprocess.run(
-        [sys.executable, str(tmp_path / "networks.py"), *NETWORKS[2:], "LeNet"],
-        text=True, capture_output=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    done = run_program(tmp_path / "networks.py", *STEPS, "LeNet")
     assert done.returncode == 1, done.stderr
     assert "above -1 in some step" in done.stdout
-    refused = subprocess.run([*NETWORKS, "AlexNet"], text=True, capture_output=True)
+    refused = run_program(NETWORKS, *STEPS, "AlexNet")
     assert refused.returncode == 2
     assert "unknown network 'AlexNet'; expected ResNet-18, MobileNetV2" in refused.stderr

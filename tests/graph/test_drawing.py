@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import runpy
-import sys
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,9 @@ from torch import Tensor, nn
 from thnn.graph import Net, Operator, draw, fork
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+EXAMPLES = ROOT / "examples"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def rectangles(svg: str) -> list[tuple[str, float, float, float, float, list[tuple[str, float]]]]:
@@ -179,38 +181,19 @@ def test_each_block_of_the_page_runs(
     assert all(rectangles((tmp_path / name).read_text()) for name in written)
 
 
-@pytest.fixture
-def run_example(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., list[str]]:
-    """Runs an example as its command does, in this process; returns the lines that it prints."""
-
-    def run(name: str, *arguments: str) -> list[str]:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", [name, *arguments])
-        monkeypatch.syspath_prepend(str(ROOT / "examples"))
-        runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
-        printed, errors = capsys.readouterr()
-        assert errors == ""
-        return printed.splitlines()
-
-    return run
-
-
-def test_example_trains_and_infers_in_one_loop(tmp_path: Path, run_example: Callable[..., list[str]]) -> None:
-    lines = run_example("fork.py", "--epochs", "3", "--threads", "1", "--svg", "net.svg")
-    accuracies = [float(a) for line in lines for a in re.findall(r"batch .* accuracy +([\d.]+)%", line)]
+def test_example_trains_and_infers_in_one_loop(tmp_path: Path, run_program: Run) -> None:
+    done = run_program(EXAMPLES / "fork.py", "--epochs", "3", "--threads", "1", "--svg", "net.svg")
+    assert done.stderr == ""
+    accuracies = [float(a) for a in re.findall(r"batch .* accuracy +([\d.]+)%", done.stdout)]
     assert len(accuracies) == 6
     assert accuracies[0] < 50 < 90 < accuracies[-1]
-    assert float(re.findall(r"^test accuracy: ([\d.]+) %$", "\n".join(lines), re.MULTILINE)[0]) >= 96
+    assert float(re.findall(r"^test accuracy: ([\d.]+) %$", done.stdout, re.MULTILINE)[0]) >= 96
     assert rectangles((tmp_path / "net.svg").read_text())
 
 
 @pytest.mark.parametrize("options", [(), ("--fold",)])
-def test_example_draws(
-    tmp_path: Path, options: tuple[str, ...], run_example: Callable[..., list[str]]
-) -> None:
-    lines = run_example("draw_fork.py", *options)
+def test_example_draws(tmp_path: Path, options: tuple[str, ...], run_program: Run) -> None:
+    lines = run_program(EXAMPLES / "draw_fork.py", *options).stdout.splitlines()
     assert lines[-1] == "picture: fork.svg"
     assert any("Conv2d + BatchNorm2d" in line for line in lines) is bool(options)
     assert rectangles((tmp_path / "fork.svg").read_text())
