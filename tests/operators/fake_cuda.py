@@ -1,4 +1,4 @@
-"""Calls with fake CUDA tensors, which need no GPU: ``python fake_cuda.py GUARD CHECK`` runs a check of CHECKS.
+"""Calls with fake CUDA tensors, which need no GPU: ``python fake_cuda.py GUARD``.
 
 GUARD is the library made of cuda_guard.cpp. torch's autograd engine needs a GPU; nodes are called without it.
 """
@@ -305,10 +305,9 @@ def _two_parts(make_on: Any, limit: float | None, create_graph: bool) -> None:
     check(found == [(t.shape, t.dtype, t.device) for t in leaves], f"{limit=}, {create_graph=}: {found}")
 
 
-CHECKS = {f.__name__: f for f in (functions, devices, autocast, networks, synchronization, replicas)}
-
 if __name__ == "__main__":
     ctypes.CDLL(sys.argv[1])
     logging.getLogger("torch").setLevel(logging.CRITICAL)
-    CHECKS[sys.argv[2]]()
+    for check_all in (functions, devices, autocast, networks, synchronization, replicas):
+        check_all()
     sys.exit("\n".join(failures) or 0)

@@ -13,7 +13,6 @@ from torch.utils.cpp_extension import include_paths, library_paths
 import thnn
 
 HERE = Path(__file__).parent
-CHECKS = ("functions", "devices", "autocast", "networks", "synchronization", "replicas")
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +24,10 @@ def guard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@pytest.mark.parametrize("check", CHECKS)
-def test_fake_cuda_tensors(guard: Path, check: str) -> None:
+def test_fake_cuda_tensors(guard: Path) -> None:
     # In a process of its own, since the guard cannot be removed again.
     environment = {**os.environ, "PYTHONPATH": str(Path(thnn.__file__).parent.parent)}
     environment.pop("THNN_CUDA_EMULATE", None)
-    command = [sys.executable, str(HERE / "fake_cuda.py"), str(guard), check]
+    command = [sys.executable, str(HERE / "fake_cuda.py"), str(guard)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
