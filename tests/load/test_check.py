@@ -238,7 +238,6 @@ def test_sanitize_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_kernel_that_ends_the_process(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write_templates("Mine", "pointwise", tmp_path, package=False)
     kernel, header = tmp_path / "Mine.c", str(tmp_path / "Mine.h")
-    right = kernel.read_text()
     write = "if (THNNTensor_numel(output) > 0) TH_DATA(output)[100000000] = 1;"
     kernel.write_text(
         f"""#include "pointwise.h"
@@ -259,9 +258,6 @@ void THNN_(Mine_updateOutput)(THNNState *state, THTensor *input, THTensor *outpu
     assert main(["check", header, "--json"]) == 1
     out, err = capfd.readouterr()
     assert (out, "SIGSEGV" in err) == ("", True)
-    kernel.write_text(right)
-    assert main(["check", header]) == 0
-    assert capfd.readouterr().out.endswith(" 0 failed\n")
 
 
 def test_devices(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

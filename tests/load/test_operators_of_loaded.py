@@ -45,21 +45,22 @@ def test_operators(write: Callable[..., Path]) -> None:
 
 _PROGRAM = """
 import sys, torch, thnn
-first, second = (
-    thnn.load(f"{sys.argv[1]}/{folder}/Own.h", extra_cflags=[f"-I{sys.argv[1]}", "-D", f"MACRO={macro}"])
-    for folder, macro in zip("ab", sys.argv[3:])
-)
 x = torch.ones(3)
-if sys.argv[2] == "save":
-    class Program(torch.nn.Module):
-        def forward(self, x):
-            return first.CubeFunction.apply(x, 2.0)
-    torch.export.save(torch.export.export(Program(), (x,)), sys.argv[1] + "/saved")
-else:
-    # In another order: names of operators must not depend on it.
-    thnn.register_operators(second)
-    thnn.register_operators(first)
-    print(torch.export.load(sys.argv[1] + "/saved").module()(x).tolist())
+for folder, *macros in zip(sys.argv[2::3], sys.argv[3::3], sys.argv[4::3]):
+    first, second = (
+        thnn.load(f"{folder}/{name}/Own.h", extra_cflags=[f"-I{folder}", "-D", f"MACRO={macro}"])
+        for name, macro in zip("ab", macros)
+    )
+    if sys.argv[1] == "save":
+        class Program(torch.nn.Module):
+            def forward(self, x):
+                return first.CubeFunction.apply(x, 2.0)
+        torch.export.save(torch.export.export(Program(), (x,)), folder + "/saved")
+    else:
+        # In another order: names of operators must not depend on it.
+        thnn.register_operators(second)
+        thnn.register_operators(first)
+        print(torch.export.load(folder + "/saved").module()(x).tolist())
 """
 
 
@@ -71,22 +72,25 @@ _KERNELS = {
 }
 
 
-@pytest.mark.parametrize("part", _KERNELS)
 def test_a_saved_program_finds_the_operators_of_its_library(
-    write: Callable[..., Path], tmp_path: Path, part: str
+    write: Callable[..., Path], tmp_path: Path
 ) -> None:
-    header = write()
-    for folder, factor, included in zip("ab", *_KERNELS[part][:2]):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "Own.h").write_text(header.read_text())
-        (tmp_path / folder / "factor.h").write_text(included)
-        text = header.with_suffix(".c").read_text()
-        assert "x * x * x" in text
-        text = '#include "factor.h"\n' + text.replace("x * x * x", f"{factor} x * x * x")
-        (tmp_path / folder / "Own.c").write_text(text)
-    for action, printed in (("save", ""), ("load", "[2.0, 2.0, 2.0]\n")):
-        command = [sys.executable, "-c", _PROGRAM, str(tmp_path), action, *map(str, _KERNELS[part][2])]
-        done = subprocess.run(command, capture_output=True, text=True)
+    header, arguments = write(), []
+    for part, (factors, texts, macros) in _KERNELS.items():
+        arguments += [str(tmp_path / part), *map(str, macros)]
+        for name, factor, included in zip("ab", factors, texts):
+            folder = tmp_path / part / name
+            folder.mkdir(parents=True)
+            (folder / "Own.h").write_text(header.read_text())
+            (folder / "factor.h").write_text(included)
+            text = header.with_suffix(".c").read_text()
+            assert "x * x * x" in text
+            text = '#include "factor.h"\n' + text.replace("x * x * x", f"{factor} x * x * x")
+            (folder / "Own.c").write_text(text)
+    for action, printed in (("save", ""), ("load", 3 * "[2.0, 2.0, 2.0]\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", _PROGRAM, action, *arguments], capture_output=True, text=True
+        )
         assert (done.returncode, done.stdout) == (0, printed), done.stderr
 
 
