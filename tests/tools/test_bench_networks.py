@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from thnn.__main__ import main
 from thnn.testing import bench_networks
 from thnn.testing.bench import line, markdown, plot
 from thnn.testing.bench_networks import COMPILED, INFERENCE, TRAINING, NetworkRow
@@ -112,12 +111,14 @@ def test_measurement_and_its_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(said) == 2
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("thnn.testing.bench.restart_with", lambda environment: None)
     data = tmp_path / "b.json"
     command = ["bench", "networks LeNet .* inference", "--no-compile", "--rounds", "1", "--json", str(data)]
-    done = subprocess.run([sys.executable, "-m", "thnn", *command], text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    assert "networks LeNet (64,1,28,28) inference" in done.stdout
+    assert main(command) == 0
+    assert "networks LeNet (64,1,28,28) inference" in capsys.readouterr().out
     (measured,) = json.loads(data.read_text())["measurements"]
     assert len(measured["timings"]) == 4
     assert measured["compile_ratio"] is None
