@@ -1,4 +1,4 @@
-"""Checks of every function with torch's machinery, and the table of docs/torch.md.
+"""Checks of every function with torch's machinery, and a table of their results.
 
     python -m thnn torch-support [REGEX ...]
 
@@ -352,7 +352,7 @@ def run(check: Callable[[Call], None], call: Call) -> str:
 
 
 def main(modules: Sequence[str] = ()) -> int:
-    """Prints the table of docs/torch.md; returns 1 if a check fails."""
+    """Prints a table of the functions and checks; returns 1 if a check fails."""
     torch.set_num_threads(1)
     failed = 0
     print(f"| function | {' | '.join(CHECKS)} |")
