@@ -136,13 +136,15 @@ def test_nan_and_infinity_are_equal_to_themselves_only(got: float, expected: flo
         compare("f: y", values, torch.tensor([expected, 1.0]), 1.0)
 
 
-class Slanted(torch.autograd.Function):
-    """Cubes, with a derivative that is wrong in one place."""
-
+class Cubes(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
         return x**3
+
+
+class Slanted(Cubes):
+    """Cubes, with a derivative that is wrong in one place."""
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Tensor:
@@ -160,13 +162,8 @@ def test_a_wrong_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert float(found[1]) != pytest.approx(float(found[2]), rel=1e-3)
 
 
-class Lost(torch.autograd.Function):
+class Lost(Cubes):
     """Cubes, with a gradient that has no derivative."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        ctx.save_for_backward(x)
-        return x**3
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Tensor:

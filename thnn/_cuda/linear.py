@@ -20,10 +20,18 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.as_strided(tensor.shape, strides)
 
 
+def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    """The product with the weight transposed, plus a bias (O) or (1, O)."""
+    product: torch.Tensor = torch.ops.aten.linear.default(
+        plain(input), plain(weight), None if bias is None else bias.flatten()
+    )
+    return product
+
+
 def _update_output(
     input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, **_: Any
 ) -> tuple[torch.Tensor]:
-    return (torch.ops.aten.linear.default(plain(input), plain(weight), bias),)
+    return (linear(input, weight, bias),)
 
 
 def _update_grad_input(gradOutput: torch.Tensor, weight: torch.Tensor, **_: Any) -> tuple[torch.Tensor]:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._cuda.linear import plain
+from thnn._cuda.linear import linear, plain
 
 
 def _order(
@@ -46,13 +46,11 @@ def _lstm_steps(
     scalars: tuple[tuple[str, Any], ...],
     **_: Any,
 ) -> None:
-    products = torch.ops.aten.linear(plain(input), plain(weight1), None if bias1 is None else bias1.flatten())
+    products = linear(input, weight1, bias1)
     hidden, current = hx.clone(), cell.clone()
     for first, n in _order("LSTMFused_steps", sizes, len(hx), len(input), scalars):
         rows = slice(first, first + n)
-        sums = products[rows] + torch.ops.aten.linear(
-            plain(hidden[:n]), plain(weight2), None if bias2 is None else bias2.flatten()
-        )
+        sums = products[rows] + linear(hidden[:n], weight2, bias2)
         i, f, g, o = sums.chunk(4, 1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         current[:n] = f * current[:n] + i * g
@@ -110,14 +108,12 @@ def _gru_steps(
     scalars: tuple[tuple[str, Any], ...],
     **_: Any,
 ) -> None:
-    products = torch.ops.aten.linear(plain(input), plain(weight1), None if bias1 is None else bias1.flatten())
+    products = linear(input, weight1, bias1)
     hidden = hx.clone()
     for first, n in _order("GRUFused_steps", sizes, len(hx), len(input), scalars):
         rows, old = slice(first, first + n), hidden[:n].clone()
         r, z, x = products[rows].chunk(3, 1)
-        rh, zh, part = torch.ops.aten.linear(
-            plain(old), plain(weight2), None if bias2 is None else bias2.flatten()
-        ).chunk(3, 1)
+        rh, zh, part = linear(old, weight2, bias2).chunk(3, 1)
         r, z = (r + rh).sigmoid(), (z + zh).sigmoid()
         new = (x + r * part).tanh()
         hidden[:n] = new + z * (old - new)
