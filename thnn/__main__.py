@@ -457,7 +457,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checks_header = options.run is _check and len(options.modules) == 1 and options.modules[0].endswith(".h")
     if checks_header and not (options.sanitize or options.in_this_process):
         return _check_apart(options, given)
-    if options.run is not _regenerate:
+    if options.run not in (_list, _new, _regenerate):  # these three need neither the library nor torch
         try:
             from thnn._binding import library  # noqa: F401
         except (ImportError, ValueError) as error:

@@ -103,6 +103,16 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(json.loads(capsys.readouterr().out)) == ["Tanh", "HardTanh"]
 
 
+def test_list_and_new_import_no_torch(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from thnn.__main__ import main\n"
+        f"assert main(['list', 'Tanh']) == main(['new', 'Mine', '--directory', {str(tmp_path)!r}]) == 0\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
 @pytest.mark.parametrize("command", ["list", "check", "torch-support", "bench"])
 def test_names_that_match_nothing(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
