@@ -31,17 +31,27 @@ static void gatherAverage(const PoolingBackward *f)
   }
 }
 
+/* The arguments of every call; `indices` may be NULL. */
+static PoolingBackward backwardOf(const Pooling *pooling, const THTensor *gradOutput, const THIndexTensor *indices,
+                                  THTensor *gradInput)
+{
+  PoolingBackward f = {.pooling = pooling,
+                       .g = poolingImages(pooling, gradOutput),
+                       .x = poolingImages(pooling, gradInput),
+                       .gradOutput = TH_DATA(gradOutput),
+                       .gradInput = TH_DATA(gradInput),
+                       .streams = backwardStreams(gradInput, gradOutput, indices)};
+  if (indices) {
+    f.index = poolingImages(pooling, indices);
+    f.indices = indices->data;
+  }
+  return f;
+}
+
 void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THTensor *gradOutput,
                                const THIndexTensor *indices, THTensor *gradInput)
 {
-  const PoolingBackward f = {.pooling = pooling,
-                             .g = poolingImages(pooling, gradOutput),
-                             .index = poolingImages(pooling, indices),
-                             .x = poolingImages(pooling, gradInput),
-                             .gradOutput = TH_DATA(gradOutput),
-                             .indices = indices->data,
-                             .gradInput = TH_DATA(gradInput),
-                             .streams = backwardStreams(gradInput, gradOutput, indices)};
+  const PoolingBackward f = backwardOf(pooling, gradOutput, indices, gradInput);
   const bool channelsLast = imagesAreChannelsLast(&f.index) && imagesAreChannelsLast(&f.x);
   const bool done =
       inWindows && (channelsLast ? THNN_(poolingBackwardChannelsLast)(&f) : THNN_(poolingBackwardHalving)(&f));
@@ -51,13 +61,8 @@ void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THT
 void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,
                                    THTensor *gradInput)
 {
-  const PoolingBackward f = {.pooling = pooling,
-                             .g = poolingImages(pooling, gradOutput),
-                             .x = poolingImages(pooling, gradInput),
-                             .gradOutput = TH_DATA(gradOutput),
-                             .gradInput = TH_DATA(gradInput),
-                             .countPadding = countPadding,
-                             .streams = backwardStreams(gradInput, gradOutput, NULL)};
+  PoolingBackward f = backwardOf(pooling, gradOutput, NULL, gradInput);
+  f.countPadding = countPadding;
   const bool done = imagesAreChannelsLast(&f.x)
                         ? THNN_(poolingBackwardChannelsLast)(&f)
                         : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f);
@@ -67,13 +72,8 @@ void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, co
 bool THNN_(poolingScaledSumBackward)(const Pooling *pooling, const THTensor *gradOutput, const real *scale,
                                      THTensor *gradInput)
 {
-  const PoolingBackward f = {.pooling = pooling,
-                             .g = poolingImages(pooling, gradOutput),
-                             .x = poolingImages(pooling, gradInput),
-                             .gradOutput = TH_DATA(gradOutput),
-                             .gradInput = TH_DATA(gradInput),
-                             .scale = scale,
-                             .streams = backwardStreams(gradInput, gradOutput, NULL)};
+  PoolingBackward f = backwardOf(pooling, gradOutput, NULL, gradInput);
+  f.scale = scale;
   return imagesAreChannelsLast(&f.x) ? THNN_(poolingBackwardChannelsLast)(&f)
                                      : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f);
 }
