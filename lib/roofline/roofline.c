@@ -1,6 +1,7 @@
 #include "roofline.h"
 
 #include <omp.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -72,4 +73,27 @@ bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int
               (end - begin) / (int64_t)sizeof(float), nonTemporal);
   }
   return true;
+}
+
+double roofline_exchange(int64_t passes)
+{
+  static _Alignas(128) atomic_llong turn;
+  atomic_store(&turn, 0);
+  double seconds = 0;
+  if (omp_get_max_threads() < 2 || omp_get_num_procs() < 2) return 0;
+#pragma omp parallel num_threads(2)
+  if (omp_get_num_threads() == 2) {
+    const long long thread = omp_get_thread_num();
+#pragma omp barrier
+    const double start = omp_get_wtime();
+    /* The thread whose turn it is, by the parity, writes the line that the other one waits for. */
+    for (long long i = thread; i < passes; i += 2) {
+      while (atomic_load_explicit(&turn, memory_order_acquire) != i) continue;
+      atomic_store_explicit(&turn, i + 1, memory_order_release);
+    }
+#pragma omp barrier
+#pragma omp master
+    seconds = (omp_get_wtime() - start) / (double)passes;
+  }
+  return seconds;
 }

@@ -1,7 +1,7 @@
 #ifndef THNN_ROOFLINE_ROOFLINE_H
 #define THNN_ROOFLINE_ROOFLINE_H
 
-/* libroofline.so: the machine's rates of arithmetic and of copying memory, for `python -m thnn bench`. Instruction sets
+/* libroofline.so: the machine's rates of arithmetic and of copying memory, and the time between two cores, for `python -m thnn bench`. Instruction sets
    are default, avx2 and avx512; the threads are OpenMP's. */
 
 #include <stdbool.h>
@@ -14,6 +14,10 @@ double roofline_flops(const char *instructionSet, bool isDouble, double seconds)
 /* Copies memory, with non-temporal stores if `nonTemporal`; both addresses and `bytes` must be multiples of 64. False
    if the library or the CPU does not have the instruction set. */
 bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool nonTemporal);
+
+/* The time in which a cache line passes from one of two threads to the other, in seconds: the mean of `passes` passes.
+   0 if there is one thread or one CPU. */
+double roofline_exchange(int64_t passes);
 
 /* The loops of one instruction set (loops.c). roofline_fma runs `rounds` FMAs on each of several vectors and returns
    the number of operations; roofline_copy copies n elements. */

@@ -96,11 +96,17 @@ def main(options: argparse.Namespace) -> int:
     for measurement in _measurements(registry, pattern, options, say):
         if not measurements:
             say(_LEGEND)
+        if registry.device.type == "cpu" and options.threads > 1:
+            measurement.exchange_ns = round(roofline.exchange_seconds() * 1e9, 1)
         measurements.append(measurement)
         say(line(measurement))
     if not measurements:
         options.parser.error(f"no row matches {options.pattern!r}; {hint(options.pattern)}")
     facts = machine(options.threads, registry.device)
+    exchanges = [m.exchange_ns for m in measurements if m.exchange_ns]
+    if exchanges:
+        facts["cache line between two cores"] = f"{min(exchanges):.0f} to {max(exchanges):.0f} ns"
+        say(f"a cache line took {facts['cache line between two cores']} between two cores")
     if options.json:
         content = {"machine": facts, "measurements": [asdict(m, dict_factory=_fields) for m in measurements]}
         text = json.dumps(content, indent=1) + "\n"

@@ -1,4 +1,5 @@
-"""The rooflines of this machine: the peak rate of fused multiply-adds, and the rate of copying memory.
+"""The rooflines of this machine: the peak rate of fused multiply-adds, and the rate of copying memory. Beside them, the
+time of a cache line between two cores.
 
 libroofline.so, beside this file, has the loops, which use the instruction set and the threads of the kernels.
 """
@@ -23,6 +24,7 @@ _ffi.cdef(
     """
     double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
     bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool nonTemporal);
+    double roofline_exchange(int64_t passes);
     """
 )
 
@@ -56,6 +58,12 @@ def copier(destination: Tensor, source: Tensor, stream: bool) -> Callable[[], No
         copy(instruction_set, destination.data_ptr(), source.data_ptr(), size, stream)
 
     return call
+
+
+def exchange_seconds() -> float:
+    """The time in which a cache line passes from one core to another; 0 with one thread or CPU. It tells whether the cores
+    share a last-level cache: a hypervisor may move the CPUs of a virtual machine at any time."""
+    return min(float(_library().roofline_exchange(700)) for _ in range(3))
 
 
 # Only copies of these sizes are measured, since smaller ones measure the start of the threads; the times of smaller and

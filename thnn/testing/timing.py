@@ -46,6 +46,7 @@ class Measurement:
     fraction: float | None = None  # of the roofline, thnn contiguous
     torch_fraction: float | None = None
     roofline: str = ""
+    exchange_ns: float | None = None  # of a cache line between two cores, after the row
     goals: list[str] = field(default_factory=list)
     met: bool | None = None
 
