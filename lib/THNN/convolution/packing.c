@@ -43,6 +43,9 @@ static inline void zeroExactly(real *to, int64_t low, int64_t high)
   for (; low < high; low += VL) v_store_n(to + low, (vreal){0}, (int)MIN(VL, high - low));
 }
 
+/* Fewer residues are packed one by one. */
+#define ADJACENT_RESIDUES 4
+
 /* Packs a row of strided coordinates: values in low .. high - 1, zeros in the rest of 0 .. width - 1. Zeros are stored
    as whole vectors: a later row or the end of the packed tile absorbs the excess. */
 static inline void packRow(real *to, const real *from, int64_t stride, int64_t low, int64_t high, int64_t width,
@@ -62,6 +65,35 @@ static inline void packRow(real *to, const real *from, int64_t stride, int64_t l
     for (; i < high; i++, from += stride) to[i] = *from;
   }
   zeroVectors(to, i, width);
+}
+
+/* The coordinates of a residue, x + i * stride, that lie in the source: low <= i < high. The first of them is at offset
+   `at`. */
+typedef struct Span {
+  int64_t low, high, at;
+} Span;
+
+/* Packs a row whose residues are adjacent in the source. Coordinates that all residues have are a matrix, which is
+   transposed; the others are packed as in packRow. */
+static void packResidues(real *to, int64_t pitch, const real *from, int64_t stride, const Span *span,
+                         int64_t residues, int64_t width)
+{
+  int64_t low = 0, high = width;
+  for (int64_t r = 0; r < residues; r++) {
+    low = MAX(low, span[r].low);
+    high = MIN(high, span[r].high);
+  }
+  high = MAX(low, high);
+  for (int64_t r = 0; r < residues; r++) {
+    const Span s = span[r];
+    real *row = to + r * pitch;
+    zeroVectors(row, 0, s.low);
+    for (int64_t i = s.low; i < MIN(low, s.high); i++) row[i] = from[s.at + (i - s.low) * stride];
+    for (int64_t i = MAX(high, s.low); i < s.high; i++) row[i] = from[s.at + (i - s.low) * stride];
+    zeroVectors(row, s.high, width);
+  }
+  if (low < high)
+    THNN_(transpose)(to + low, pitch, from + span->at + (low - span->low) * stride, stride, high - low, residues);
 }
 
 /* Packs `rows` rows of `length` adjacent values, `pitch` apart, from to[first] on, with zeros before, between and
@@ -118,11 +150,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   const int64_t width = positions->size[3] + (kernel->size[3] - 1) * last->dilation / last->stride;
   const int64_t stride = last->sourceStride * last->stride;
   const int64_t ahead = 4 * c->sourceChannelStride; /* prefetches a later channel, which is on another page */
-  /* Per residue: the coordinates x + i * stride lie in the source if low <= i < high; the first of these is at offset
-     `at`. */
-  struct {
-    int64_t low, high, at;
-  } span[GEMM_KC];
+  Span span[GEMM_KC];
   for (int64_t residue = 0; residue < packed->residues; residue++) {
     const int64_t x = first[3] + modulo(residue * last->dilation, last->stride);
     const int64_t low = x < 0 ? MIN(quotient(-x + last->stride - 1, last->stride), width) : 0;
@@ -134,6 +162,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   }
   /* Channels are packed one by one; in channels-last images, a row of all channels is transposed at once. */
   const bool transposes = stride != 1 && c->sourceChannelStride == 1 && channels > 4;
+  const bool areAdjacent = last->sourceStride == 1 && last->dilation == 1 && packed->residues >= ADJACENT_RESIDUES;
   real *packedEnd = memory; /* behind the last packed element of the first channel; used if rows are transposed */
   for (int64_t ch = 0; ch < (transposes ? 1 : channels); ch++) {
     int64_t at[2] = {0};
@@ -163,6 +192,11 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
         const int64_t y = first[2] + coordinateOf(runs[2], r);
         const bool rowInside = sliceInside && y >= 0 && y < c->axis[2].sourceSize;
         const real *row = rowInside ? start + y * c->axis[2].sourceStride : start;
+        if (areAdjacent && rowInside) {
+          packResidues(to, packed->pitch[3], row, stride, span, packed->residues, width);
+          to += packed->residues * packed->pitch[3];
+          continue;
+        }
         for (int64_t residue = 0; residue < packed->residues; residue++, to += packed->pitch[3]) {
           const int64_t low = rowInside ? span[residue].low : 0, high = rowInside ? span[residue].high : 0;
           if (!transposes) {
