@@ -88,7 +88,7 @@ GAPS = {
     "far windows in depth": Geometry(1, 20, 33, (29, 30, 12), (2, 2, 3), (9, 7, 1), (0, 1, 1), (2, 1, 1)),
 }
 # Direct convolution: short rows that a longer axis replaces, tiles in L2, more than 128 kernel elements, the batch as
-# the longest axis. Groups of one input and several output channels.
+# the longest axis. Groups of one input and several output channels. More residues than a packed tile can have.
 DIRECT = {
     "rows of one pixel": Geometry(1, 20, 3, (60, 1), (3, 1), (2, 1), (1, 0), (1, 1)),
     "rows of one pixel, gradInput": Geometry(
@@ -101,6 +101,8 @@ DIRECT = {
         2, 13, 156, (15, 20), (2, 3), (3, 1), (9, 1), (9, 1), groups=13, channels_last=True
     ),
     "multiplier, planes": Geometry(2, 20, 100, (19, 17), (3, 3), (2, 2), (1, 1), (1, 1), groups=20),
+    "many residues": Geometry(2, 13, 13, (1, 1595), (1, 277), (1, 521), (0, 0), (1, 2), groups=13),
+    "many residues, one position": Geometry(20, 13, 26, (897,), (897,), (898,), (448,), (2,), groups=13),
 }
 # gradInput of channels-last images as the sum of rows of channels: few and many output channels, more channels than a
 # segment of sums.

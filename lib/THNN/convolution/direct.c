@@ -95,7 +95,7 @@ bool THNN_(directSuits)(const Correlation *c)
   if (direct > (smallGroups ? product : product / 2)) return false;
   const int64_t one[4] = {1, 1, 1, MIN(last->targetSize, DIRECT_VECTORS * VL)};
   const PackedTile packed = packedTileLayout(c->axis, one, kernel);
-  return packed.residues <= DIRECT_TERMS && packed.channelPitch * (int64_t)sizeof(real) <= PACKED_BYTES;
+  return packed.residues <= PACKED_TILE_RESIDUES && packed.channelPitch * (int64_t)sizeof(real) <= PACKED_BYTES;
 }
 
 static int64_t sumReals(const DirectPlan *p, const int64_t *tile)

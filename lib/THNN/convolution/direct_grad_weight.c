@@ -36,7 +36,8 @@ bool THNN_(directSuitsGradWeight)(const Correlation *c)
   DirectGradWeightPlan p = {.c = c};
   for (int d = 0; d < 4; d++) p.kernel[d] = c->axis[d].kernel;
   const int64_t one[4] = {1, 1, 1, MIN(c->axis[3].targetSize, 4 * VL)};
-  return packedBytes(&p, one) <= (entries > DIRECT_TERMS ? PACKED_BYTES : PACKED_TILE_BYTES);
+  return packedTileLayout(c->axis, one, p.kernel).residues <= PACKED_TILE_RESIDUES &&
+         packedBytes(&p, one) <= (entries > DIRECT_TERMS ? PACKED_BYTES : PACKED_TILE_BYTES);
 }
 
 static int64_t vectorsOf(const int64_t *tile) { return tile[0] * tile[1] * tile[2] * ceilDivide(tile[3], VL); }

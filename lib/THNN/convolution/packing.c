@@ -150,7 +150,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   const int64_t width = positions->size[3] + (kernel->size[3] - 1) * last->dilation / last->stride;
   const int64_t stride = last->sourceStride * last->stride;
   const int64_t ahead = 4 * c->sourceChannelStride; /* prefetches a later channel, which is on another page */
-  Span span[GEMM_KC];
+  Span span[PACKED_TILE_RESIDUES];
   for (int64_t residue = 0; residue < packed->residues; residue++) {
     const int64_t x = first[3] + modulo(residue * last->dilation, last->stride);
     const int64_t low = x < 0 ? MIN(quotient(-x + last->stride - 1, last->stride), width) : 0;

@@ -31,6 +31,10 @@ typedef struct PackedTile {
 /* The size limit of kernel tiles. */
 #define KERNEL_TILE_ELEMENTS 128
 
+/* The most residues of a packed tile. A packed tile of a kernel tile has at most one per kernel element; an algorithm
+   that packs a whole kernel must not be chosen for more. */
+#define PACKED_TILE_RESIDUES KERNEL_TILE_ELEMENTS
+
 /* Instantiates X for 1 to 9 accumulators, because only a constant number of them stays in registers. */
 #define UP_TO_9(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 
@@ -120,7 +124,7 @@ static inline int64_t packedTilePositionOffset(const PackedTile *packed, const i
 void THNN_(correlationSplitKernel)(const Correlation *correlation, int64_t *kernelTile, int64_t *width);
 
 /* Packs `channels` channels, of which `source` is the first. Up to VL reals after the last channel are overwritten. The
-   layout has at most GEMM_KC residues. */
+   layout has at most PACKED_TILE_RESIDUES residues. */
 void THNN_(packTile)(const Correlation *correlation, const PackedTile *packed, const Tile *positions,
                      const Tile *kernel, const real *source, int64_t channels, real *memory);
 
