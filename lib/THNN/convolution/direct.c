@@ -312,7 +312,7 @@ static inline void storeRow(real *to, int64_t stride, const real *from, int64_t 
     }
     if (x < count) {
       __builtin_prefetch(to + x + prefetch, 1);
-      v_store_n(to + x, v_load(from + x), (int)(count - x));
+      v_store_n(to + x, v_load_n(from + x, (int)(count - x)), (int)(count - x));
     }
   } else if (stride == 2) {
     for (; x < count; x++) to[2 * x] = from[x];
