@@ -195,9 +195,18 @@ def test_errors_name_function_and_argument(name: str) -> None:
             "max_pool2d: kernel_size: expected an integer or a sequence of integers, got float 2.5",
         ),
         (lambda: F.pad(IMAGE, 3), "pad: pad: expected a sequence of integers, got int 3"),
+        (
+            lambda: F.interpolate(torch.nested.nested_tensor([IMAGE[0]] * 2), scale_factor=2),
+            "interpolate: input: expected a dense tensor, got a nested one",
+        ),
+        (
+            lambda: F.softmin(torch.quantize_per_tensor(VECTOR, 0.1, 0, torch.quint8), 0),
+            "softmin: input: expected a tensor that is not quantized, got torch.quint8",
+        ),
         (F.relu, "relu() missing 1 required positional argument: 'input'"),
     ],
 )
+@pytest.mark.filterwarnings("ignore")  # torch warns that nested and quantized tensors may change
 def test_types(call: Callable[[], Any], message: str) -> None:
     with pytest.raises(TypeError) as error:
         call()

@@ -6,7 +6,7 @@ import copy
 import inspect
 import pickle
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -424,6 +424,30 @@ def test_errors_have_the_names_of_the_layer(
     with pytest.raises(kind, match=f"^{name}: {message}") as error:
         layer(*inputs)
     assert "_update" not in str(error.value)
+
+
+WRONG_INPUTS: dict[str, tuple[Callable[[Tensor], Any], str]] = {
+    "a tuple": (lambda x: (x,), "expected a tensor, got tuple"),
+    "a nested tensor": (lambda x: torch.nested.nested_tensor([x, x]), "expected "),
+    "a quantized tensor": (lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), "expected "),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_INPUTS)
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+@settings(deadline=None, max_examples=2, derandomize=True)
+@given(data=st.data())
+def test_inputs_of_other_kinds_are_refused(name: str, kind: str, data: Any) -> None:
+    configuration = data.draw(CONFIGURATIONS[name])
+    input, *others = configuration.inputs
+    is_packed = isinstance(input, PackedSequence)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        layer = pair(name, configuration)[0]
+        make, message = WRONG_INPUTS[kind]
+        wrong = make(torch.ones(2, 3) if is_packed or not input.numel() else input.float())
+    with pytest.raises((TypeError, ValueError), match=f"^{name}: input: {message}"):
+        layer(wrong, *others)
 
 
 def test_projections() -> None:

@@ -280,6 +280,20 @@ def test_linear_accepts_any_weight_and_only_tensors() -> None:
             layer(wrong)
 
 
+@pytest.mark.filterwarnings("ignore")  # torch warns that nested and quantized tensors may change
+@pytest.mark.parametrize("mode", ["zeros", "reflect", "replicate", "circular"])
+def test_inputs_of_other_kinds_are_refused(mode: str) -> None:
+    layer, x = thnn.nn.Conv2d(3, 4, 3, padding=1, padding_mode=mode), torch.randn(2, 3, 5, 5)
+    for wrong, message in (
+        ((x,), "expected a tensor, got tuple"),
+        (torch.nested.nested_tensor([x[0], x[1]]), "expected a dense tensor, got a nested one"),
+        (x.to_sparse(), "expected a dense tensor, got layout torch.sparse_coo"),
+        (torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), "expected .*, got torch.quint8"),
+    ):
+        with pytest.raises(TypeError, match=f"^Conv2d: input: {message}$"):
+            layer(wrong)
+
+
 def test_second_gradients() -> None:
     for name in ("Conv1d", "ConvTranspose2d"):
         layer = getattr(thnn.nn, name)(2, 4, 2, stride=2, groups=2, dtype=torch.float64)

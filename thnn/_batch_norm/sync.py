@@ -16,7 +16,7 @@ from thnn._batch_norm import formula, stages
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.communicator import Communicator, Tag, communicator_of, payload_of
 from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
-from thnn._binding.arguments import real_dtypes
+from thnn._binding.arguments import not_dense, real_dtypes
 from thnn._binding.call import flag
 from thnn._binding.library import THNN
 from thnn._functions.base import cast_for_autocast
@@ -211,8 +211,7 @@ def synchronized(
 def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, eps: float) -> None:
     if not isinstance(input, Tensor):
         raise TypeError(f"{_NAME}: input: expected a tensor, got {type(input).__name__}")
-    if input.layout is not torch.strided or input.is_nested:
-        kind = "a nested one" if input.is_nested else f"layout {input.layout}"
+    if kind := not_dense(input):
         raise TypeError(f"{_NAME}: input: expected a dense tensor, got {kind}")
     if input.dim() < 2:
         raise ValueError(

@@ -150,8 +150,7 @@ def check_tensors(
             raise TypeError(where + "expected a tensor, got None")
         if not isinstance(value, torch.Tensor):
             raise TypeError(where + f"expected a tensor, got {describe(value)}")
-        if value.layout is not torch.strided or value.is_nested:
-            kind = "a nested one" if value.is_nested else f"layout {value.layout}"
+        if kind := not_dense(value):
             raise TypeError(where + f"expected a dense tensor, got {kind}")
         has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)
         if value.device.type not in (*allowed, "meta") and not (
@@ -209,6 +208,13 @@ def check_tensors(
         # torch.export would record the allocation of the output and nothing else.
         raise NotImplementedError(f"{function.name}: cannot be recorded by torch.export")
     return bool(meta)
+
+
+def not_dense(tensor: torch.Tensor) -> str:
+    """What kind of tensor has no elements at strides in memory, in words; '' for the others."""
+    if tensor.is_nested:
+        return "a nested one"
+    return "" if tensor.layout is torch.strided else f"layout {tensor.layout}"
 
 
 def _other_device(device: torch.device, holder: str, value: torch.Tensor) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from thnn._binding.arguments import describe
+from thnn._binding.arguments import describe, not_dense
 from thnn._torch import traced_as
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -77,6 +77,15 @@ def with_name(name: str, error: Exception) -> Exception:
     return ValueError(text) if type(error) is RuntimeError else type(error)(text)
 
 
+def wrong_tensor(value: Any) -> str:
+    """What a value is instead of a tensor of floating-point numbers or integers in memory; '' if it is one."""
+    if not isinstance(value, Tensor):
+        return f"expected a tensor, got {type(value).__name__}"
+    if kind := not_dense(value):
+        return f"expected a dense tensor, got {kind}"
+    return f"expected a tensor that is not quantized, got {value.dtype}" if value.is_quantized else ""
+
+
 def wrong_count(
     layer: nn.Module, what: str, setting: str, expected: int, input: Tensor, dim: int
 ) -> ValueError:
@@ -97,7 +106,7 @@ def named(function: AnyFunction) -> AnyFunction:
         except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
             if any(isinstance(value, torch.fx.Proxy) for value in (*args, *keywords.values())):
                 raise
-            found = _wrong_argument(function, args, keywords) or with_name(function.__name__, error)
+            found = _wrong_argument(function, args, keywords, error) or with_name(function.__name__, error)
             raise found.with_traceback(error.__traceback__) from None
 
     traced_as(wrapped, function)  # torch.compile cannot trace the search for the wrong argument
@@ -105,9 +114,10 @@ def named(function: AnyFunction) -> AnyFunction:
 
 
 def _wrong_argument(
-    function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]
+    function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any], error: Exception
 ) -> TypeError | None:
-    """The error for the first argument of another type than its annotation says; None if there is none."""
+    """The error for the first argument of another type than its annotation says, or for the first tensor that has no
+    elements in memory and caused the error; None if there is none."""
     try:
         given = inspect.signature(function).bind(*args, **keywords).arguments
     except TypeError:
@@ -117,6 +127,9 @@ def _wrong_argument(
         if not _fits(value, hints[name]):
             expected = " or ".join(dict.fromkeys(_spelled(hints[name])))
             return TypeError(f"{function.__name__}: {name}: expected {expected}, got {describe(value)}")
+        is_named = isinstance(error, ValueError | IndexError)
+        if isinstance(value, Tensor) and not is_named and (wrong := wrong_tensor(value)):
+            return TypeError(f"{function.__name__}: {name}: {wrong}")
     return None
 
 

@@ -9,9 +9,13 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+from torch.nn.modules.rnn import RNNBase, RNNCellBase
+from torch.nn.utils.rnn import PackedSequence
 
 from thnn._torch import in_onnx_export, traced_as
-from thnn.nn._errors import with_name
+from thnn.nn._errors import with_name, wrong_tensor
+
+_ARGUMENTS = ("input", "second argument", "third argument")
 
 Forward = TypeVar("Forward", bound=Callable[..., Any])
 
@@ -79,8 +83,13 @@ def torch_forward(layer: torch.nn.Module, *args: Any, **keywords: Any) -> Any:
 def _explained(layer: torch.nn.Module, arguments: tuple[Any, ...], error: Exception) -> Exception:
     """The error of a function as an error of the layer."""
     name = type(layer).__name__
-    if isinstance(error, AttributeError):
-        for argument, value in zip(("input", "second argument", "third argument"), arguments):
-            if not isinstance(value, Tensor | tuple):
-                return TypeError(f"{name}: {argument}: expected a tensor, got {type(value).__name__}")
+    if not isinstance(error, ValueError | IndexError):  # about a tensor that the layer can read
+        is_recurrent = isinstance(layer, RNNBase | RNNCellBase)  # which checks its states
+        for argument, value in zip(("input",) if is_recurrent else _ARGUMENTS, arguments):
+            if isinstance(layer, RNNBase) and isinstance(value, PackedSequence):
+                continue
+            # Other arguments than the input may be lists of numbers.
+            may_be_other = argument != "input" and not isinstance(error, AttributeError)
+            if (isinstance(value, Tensor) or not may_be_other) and (wrong := wrong_tensor(value)):
+                return TypeError(f"{name}: {argument}: {wrong}")
     return with_name(name, error)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from thnn._torch import ConvBase, ConvTransposeBase
-from thnn.nn._errors import layer_error, with_name, wrong_count
+from thnn.nn._errors import layer_error, with_name, wrong_count, wrong_tensor
 from thnn.nn._layer import recorded
 from thnn.nn.functional._per_axis import per_axis
 from thnn.nn.functional.convolution import _convolved, _padded, _transposed
@@ -69,7 +69,9 @@ def _explained(layer: Any, input: Any, error: Exception) -> Exception:
         return ValueError(f"{name}: kernel_size: expected {dims} numbers, got {kernel}")
     if 0 in kernel:
         return ValueError(f"{name}: kernel_size: expected at least 1, got {kernel}")
-    if not isinstance(error, TypeError) and isinstance(input, Tensor):
+    if wrong := wrong_tensor(input):
+        return TypeError(f"{name}: input: {wrong}")
+    if not isinstance(error, TypeError):
         if input.dim() not in (dims + 1, dims + 2):
             batch, image = f"(N, C, {', '.join(axes)})", f"(C, {', '.join(axes)})"
             return ValueError(

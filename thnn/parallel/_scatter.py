@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.arguments import not_dense
+
 
 def map_tensors(function: Callable[[Tensor], Any], value: Any) -> Any:
     """Applies `function` to each tensor in tuples, lists and dicts; other leaves stay unchanged."""
@@ -65,8 +67,7 @@ def batch_size(where: str, value: Any, dim: int = 0) -> int | None:
     """
     count: int | None = None
     for tensor in tensors(value):
-        if tensor.layout is not torch.strided or tensor.is_nested:
-            kind = "a nested one" if tensor.is_nested else f"layout {tensor.layout}"
+        if kind := not_dense(tensor):
             raise TypeError(f"{where}: expected dense tensors, got {kind}")
         if tensor.dim() == 0:
             continue

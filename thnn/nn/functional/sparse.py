@@ -97,7 +97,7 @@ def embedding_bag(
     """
     if mode not in _MODES:
         raise ValueError(f"mode: expected one of {_MODES}, got {mode!r}")
-    if sparse or per_sample_weights is not None or input.is_nested:
+    if sparse or per_sample_weights is not None or input.layout is torch.jagged:
         return F.embedding_bag(
             input,
             weight,
