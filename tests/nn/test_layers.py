@@ -450,6 +450,12 @@ def test_inputs_of_other_kinds_are_refused(name: str, kind: str, data: Any) -> N
         layer(wrong, *others)
 
 
+def test_sequences_of_more_steps_than_memory() -> None:
+    for name in ("LSTM", "GRU"):
+        with pytest.raises(ValueError, match=f"^{name}: input: expected fewer steps, got {2**40}"):
+            getattr(thnn.nn, name)(3, 2)(torch.ones(3).expand(2**40, 3))
+
+
 def test_projections() -> None:
     with pytest.raises(ValueError, match="LSTM: proj_size: expected 0"):
         thnn.nn.LSTM(2, 3, proj_size=2)

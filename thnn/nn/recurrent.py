@@ -134,8 +134,14 @@ class _Recurrent(torch.nn.RNNBase):
         length, batch = rows.shape[:2]
         if length == 0:
             raise ValueError("input: expected at least one step, got a sequence of length 0")
+        try:
+            sizes = [batch] * length
+        except MemoryError:
+            raise ValueError(
+                f"input: expected fewer steps, got {length}, whose sizes cannot be allocated"
+            ) from None
         states = self._initial(hx, batch, input, is_batched)
-        data, states = self._layers(rows.flatten(0, 1), [batch] * length, states)
+        data, states = self._layers(rows.flatten(0, 1), sizes, states)
         output = data.unflatten(0, (length, batch))
         if not is_batched:
             return output.squeeze(1), tuple(s.squeeze(1) for s in states)
