@@ -12,7 +12,7 @@ from thnn._header import HeaderError, parse_header, parse_header_text
 OUT = "THTensor *output"
 FORWARD = f"void A_updateOutput(THTensor *input, THTensor *weight, {OUT}, int kW);\n"
 ERRORS = {
-    "unknown type": ("void f(int a,\n       |THFoo *x);", "unknown type 'THFoo*'"),
+    "unknown type": ("void f(int a,\n       |THFoo *x);", "f: x: unknown type 'THFoo*'"),
     "unknown number type": (
         "void f(|unsigned int x);",
         "unknown type 'unsigned int'; expected accreal, double, int",
@@ -23,8 +23,8 @@ ERRORS = {
     "missing type": ("void f(int a, |b);", "expected an argument with type and name"),
     "missing type with a star": ("void f(int a,\n\t|*b);", "expected an argument with type and name"),
     "missing type behind an unknown one": ("void f(THFoo *x, |b);", "expected an argument"),
-    "only names": ("void f(|a, b);", "argument 'a' has no type"),
-    "only const": ("void f(int a, |const b);", "argument 'b' has no type"),
+    "only names": ("void f(|a, b);", "f: a: the argument has no type"),
+    "only const": ("void f(int a, |const b);", "f: b: the argument has no type"),
     "missing name": ("void f(int a, |THTensor *);", "the argument has no name"),
     "missing name of a number": ("void f(|int);", "the argument has no name"),
     "type as a name": ("void f(int |THTensor);", "cannot be the name of an argument"),
@@ -101,7 +101,7 @@ ERRORS = {
         "void f(int a);\nvoid |f(int b);",
         "declared twice with different arguments, first at h:1:6",
     ),
-    "declared twice with other tags": ("void f(int a);\nvoid |f(int a /*[OPTIONAL]*/);", "declared twice"),
+    "declared twice with other tags": ("void f(int a);\nvoid |f(int a /*[DEFAULT 1]*/);", "declared twice"),
     "misspelt forward": (
         "void |A_updateOuput(THTensor *input, THTensor *output);",
         "A_updateOuput is neither forward nor backward; did you mean A_updateOutput?",
@@ -151,7 +151,7 @@ ERRORS = {
     "unknown tag": ("void f(THTensor *input); // and |[OPTOINAL]", "unknown tag [OPTOINAL]"),
     "tag without an argument": ("void f /* |[OPTIONAL] */ (int a);", "belongs to no argument"),
     "tag at the end": ("void f(int a\n  // |[OPTIONAL]\n);", "belongs to no argument"),
-    "tag on a number": ("void f(int a); // |[INPUT]", "no tensor"),
+    "tag on a number": ("void f(int a); // |[INPUT]", "f: a: [INPUT] is a tag of tensors, got type 'int'"),
     "contradiction": ("void f(THTensor *a); // [INPUT] |[TARGET]", "[TARGET] contradicts [INPUT]"),
     "contradiction of old and new": ("void f(THTensor *a); // [PARAMETER] |[BUFFER]", "contradicts"),
     "contradiction in two comments": ("void f(/*[SAVED]*/ THTensor *a); // |[INPUT]", "contradicts"),
@@ -160,10 +160,16 @@ ERRORS = {
         "no earlier argument",
     ),
     "like itself": ("void f(THTensor *output /*|[LIKE output]*/);", "no earlier argument"),
-    "like a number": ("void f(int a, THTensor *output /*|[LIKE a]*/);", "no tensor"),
-    "like on a number": ("void f(THTensor *input, int a /*|[LIKE input]*/);", "no tensor"),
-    "default on a tensor": ("void f(THTensor *input); // |[DEFAULT 1]", "which is no number"),
-    "default on the state": ("void f(THNNState *state); // |[DEFAULT 1]", "which is no number"),
+    "like a number": (
+        "void f(int a, THTensor *output /*|[LIKE a]*/);",
+        "f: output: [LIKE a]: 'a' is no tensor",
+    ),
+    "like on a number": ("void f(THTensor *input, int a /*|[LIKE input]*/);", "is a tag of tensors"),
+    "default on a tensor": (
+        "void f(THTensor *input); // |[DEFAULT 1]",
+        "is a tag of numbers, got type 'THTensor*'",
+    ),
+    "default on the state": ("void f(THNNState *state); // |[DEFAULT 1]", "is a tag of numbers"),
     "default without a value": ("void f(int a); // |[DEFAULT]", "expected [DEFAULT value]"),
     "two values": ("void f(int a); // |[DEFAULT 1 2]", "expected [DEFAULT value]"),
     "default of another type": ("void f(int a); // |[DEFAULT 1.5]", "'1.5' is no value of type 'int'"),
@@ -305,7 +311,7 @@ def test_error_text_and_pickle() -> None:
         parse_header_text("TH_API void THNN_(f)(\n\tTHTensor *input,\n\tTHFoo *foo);\n", "THNN.h")
     assert isinstance(caught.value, ValueError)
     assert str(caught.value) == (
-        "THNN.h:3:2: unknown type 'THFoo*'; expected THAccrealTensor*, THIndexTensor*, "
+        "THNN.h:3:2: f: foo: unknown type 'THFoo*'; expected THAccrealTensor*, THIndexTensor*, "
         "THIntegerTensor*, THTensor*\n\tTHFoo *foo);\n\t^"
     )
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

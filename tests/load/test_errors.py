@@ -53,7 +53,8 @@ def test_header(write: Write, old: str, new: str, line: int, message: str) -> No
 def test_float_instead_of_accreal(write: Write) -> None:
     header = write(HEADER.replace("accreal gain", "float gain"))
     text = raises(thnn.HeaderError, header)
-    assert text.startswith(f"{header}:6:5: float cannot be passed by the binding; expected accreal,"), text
+    where = f"{header}:6:5: Cube_updateOutput: gain: "
+    assert text.startswith(f"{where}float cannot be passed by the binding; expected accreal,"), text
 
 
 def test_a_derivative_without_its_functions(write: Write) -> None:

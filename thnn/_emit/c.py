@@ -32,7 +32,9 @@ def check_supported(functions: Sequence[Function]) -> None:
             if argument.type not in (*_SCALARS, *_TENSORS, "THNNState*"):
                 expected = ", ".join(NUMBER_TYPES)
                 raise HeaderError(
-                    argument.location, f"{argument.type} cannot be passed by the binding; expected {expected}"
+                    argument.location,
+                    f"{function.name}: {argument.name}: {argument.type} cannot be passed by the binding;"
+                    f" expected {expected}",
                 )
             if argument.is_tensor and argument.variable != argument.name:
                 raise HeaderError(argument.location, f"no tensor can be called {argument.name!r} in Python")

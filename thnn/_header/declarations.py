@@ -131,7 +131,11 @@ class _Parser:
             function = function.removeprefix("THNN_")
         last = span.last + (lexed.text(span.last + 1) == ";")
         return Declaration(
-            span.first, self._token(node.type.type), last, function, self._parameters(node.type, span)
+            span.first,
+            self._token(node.type.type),
+            last,
+            function,
+            self._parameters(node.type, span, function),
         )
 
     def _parse(self, span: _Span) -> Any:
@@ -229,8 +233,8 @@ class _Parser:
         if spelled != "void":
             self._fail(result.type, f"a function must return void, not {spelled!r}")
 
-    def _parameters(self, function: Any, span: _Span) -> list[Parameter]:
-        nodes = function.args.params if function.args is not None else []
+    def _parameters(self, declared: Any, span: _Span, function: str) -> list[Parameter]:
+        nodes = declared.args.params if declared.args is not None else []
         if len(nodes) == 1 and isinstance(nodes[0], c_ast.Typename) and _is_void(nodes[0].type):
             nodes = []
         parameters: list[Parameter] = []
@@ -238,37 +242,38 @@ class _Parser:
         if nodes and len(nodes) != len(span.arguments):
             self._lexed.fail(span.first, "this is no declaration of a function")
         for node, (first, last) in zip(nodes, span.arguments):
-            parameter = Parameter(first, last, *self._type_and_name(node, first))
+            parameter = Parameter(function, first, last, *self._type_and_name(node, first, function))
             if parameter.name in names:
                 self._lexed.fail(last, f"argument {parameter.name!r} is named twice")
             names.add(parameter.name)
             parameters.append(parameter)
         return parameters
 
-    def _type_and_name(self, node: Any, first: int) -> tuple[str, str]:
+    def _type_and_name(self, node: Any, first: int, function: str) -> tuple[str, str]:
         lexed = self._lexed
         if isinstance(node, c_ast.EllipsisParam):
-            lexed.fail(first, "variadic functions are not understood")
+            lexed.fail(first, f"{function}: variadic functions are not understood")
+        where = f"{function}: " if node.name is None else f"{function}: {node.name}: "
         if isinstance(node, c_ast.ID):
-            lexed.fail(first, f"argument {node.name!r} has no type")
+            lexed.fail(first, f"{where}the argument has no type")
         base, star, quals = node.type, "", set(node.quals)
         while not isinstance(base, c_ast.TypeDecl):
             if isinstance(base, c_ast.FuncDecl):
-                lexed.fail(first, "an argument cannot be a function")
+                lexed.fail(first, f"{where}an argument cannot be a function")
             if star and isinstance(base.type, c_ast.TypeDecl):
-                lexed.fail(first, "an argument cannot be a pointer to a pointer")
+                lexed.fail(first, f"{where}an argument cannot be a pointer to a pointer")
             quals |= set(base.quals)
             base, star = base.type, "*"
         if isinstance(base.type, c_ast.IdentifierType) and self._is_implied(base.type):
-            lexed.fail(first, f"argument {node.name!r} has no type")
+            lexed.fail(first, f"{where}the argument has no type")
         spelled = _spelled(base.type) + star
         if spelled not in TYPES:
             other = spelled.rstrip("*") if star else spelled + "*"
             expected = f"expected {', '.join(sorted(TENSOR_TYPES) if star else NUMBER_TYPES)}"
             hint = f"did you mean {other!r}?" if other in TYPES else expected
-            lexed.fail(first, f"unknown type {spelled!r}; {hint}")
+            lexed.fail(first, f"{where}unknown type {spelled!r}; {hint}")
         if node.name is None:
-            lexed.fail(first, "the argument has no name")
+            lexed.fail(first, f"{where}the argument has no name")
         if node.name in _TYPEDEFS:
             self._fail(base, f"{node.name!r} cannot be the name of an argument")
         if (
@@ -277,7 +282,7 @@ class _Parser:
             or getattr(node, "funcspec", None)
             or node.align
         ):
-            lexed.fail(first, "an argument has no specifiers but const")
+            lexed.fail(first, f"{where}an argument has no specifiers but const")
         return spelled, node.name
 
 

@@ -45,6 +45,7 @@ class Tag:
 class Parameter:
     """A declared argument whose role is not yet known; `first` and `last` are indices of tokens."""
 
+    function: str
     first: int
     last: int
     type: str
@@ -55,6 +56,11 @@ class Parameter:
     @property
     def like(self) -> str | None:
         return self.tags["LIKE"].words[0] if "LIKE" in self.tags else None
+
+    @property
+    def where(self) -> str:
+        """The beginning of an error about the argument."""
+        return f"{self.function}: {self.name}: "
 
     def doc(self) -> str:
         """The comments of the argument without their tags."""
@@ -136,7 +142,7 @@ def attach(lexed: Lexed, declarations: list[Declaration]) -> None:
             lexed.source.fail(_bracket(comment), "[FAMILY name] must stand between declarations")
         if owner is not None:
             owner.comments.append(comment.text)
-        for tag in _tags(lexed.source, comment):
+        for tag in _tags(lexed.source, comment, owner.where if owner is not None else ""):
             if owner is None:
                 lexed.source.fail(tag.start, f"tag {tag} belongs to no argument")
             _add(lexed.source, owner, tag)
@@ -165,7 +171,7 @@ def default(source: Source, parameter: Parameter) -> bool | int | float | None:
             raise ValueError
         return int(text)
     except (KeyError, ValueError):
-        source.fail(tag.start, f"{tag}: {text!r} is no value of type {parameter.type!r}")
+        source.fail(tag.start, f"{parameter.where}{tag}: {text!r} is no value of type {parameter.type!r}")
 
 
 def size(source: Source, parameter: Parameter) -> Size | None:
@@ -176,7 +182,7 @@ def size(source: Source, parameter: Parameter) -> Size | None:
     try:
         return Size(tag.words[0], int(tag.words[1]))
     except ValueError:
-        source.fail(tag.start, f"{tag}: {tag.words[1]!r} is no dimension")
+        source.fail(tag.start, f"{parameter.where}{tag}: {tag.words[1]!r} is no dimension")
 
 
 class _Owners:
@@ -248,7 +254,8 @@ class _Owners:
         return after > 0 and self._tokens[after - 1].line == self._source.line(comment.start)
 
 
-def _tags(source: Source, comment: Comment) -> Iterator[Tag]:
+def _tags(source: Source, comment: Comment, where: str) -> Iterator[Tag]:
+    """The tags of a comment; `where` begins an error about one."""
     for match in _BRACKETS.finditer(comment.text):
         words = match[1].split()
         start = comment.start + match.start()
@@ -258,15 +265,15 @@ def _tags(source: Source, comment: Comment) -> Iterator[Tag]:
         if _is_tag(words):
             yield Tag(name, tuple(words[1:]), start)
         elif meant := _meant(match[1]):
-            source.fail(start, f"unknown tag {match[0]}; did you mean {meant}?")
+            source.fail(start, f"{where}unknown tag {match[0]}; did you mean {meant}?")
         elif words[0] in roles.TAGS and roles.TAGS[name]:
-            source.fail(start, f"expected [{name} {roles.TAGS[name]}]")
+            source.fail(start, f"{where}expected [{name} {roles.TAGS[name]}]")
         elif _TAG_LIKE.fullmatch(words[0]):
             near = difflib.get_close_matches(words[0], roles.TAGS, 1, 0.75)
             near = (near and [tag for tag in roles.TAGS if words[0].startswith(tag)]) or near
             hint = f"; did you mean {near[0]}?" if near else ""
             if near or not count:
-                source.fail(start, f"unknown tag [{' '.join(words)}]{hint}")
+                source.fail(start, f"{where}unknown tag [{' '.join(words)}]{hint}")
 
 
 def _is_tag(words: list[str]) -> bool:
@@ -303,7 +310,7 @@ def _add(source: Source, parameter: Parameter, tag: Tag) -> None:
             other.words != tag.words if other.name == tag.name else roles.contradict(other.name, tag.name)
         )
         if is_contradiction:
-            source.fail(tag.start, f"{tag} contradicts {other}")
+            source.fail(tag.start, f"{parameter.where}{tag} contradicts {other}")
     parameter.tags.setdefault(tag.name, tag)
 
 
@@ -314,14 +321,18 @@ def _check(
     for tag in parameter.tags.values():
         if tag.name in roles.SCALAR_TAGS:
             if is_tensor or parameter.type.endswith("*"):
-                source.fail(tag.start, f"{tag} on {parameter.name!r}, which is no number")
+                source.fail(
+                    tag.start, f"{parameter.where}{tag} is a tag of numbers, got type {parameter.type!r}"
+                )
         elif tag.name != "OPTIONAL" and not is_tensor:
-            source.fail(tag.start, f"{tag} on {parameter.name!r}, which is no tensor")
+            source.fail(tag.start, f"{parameter.where}{tag} is a tag of tensors, got type {parameter.type!r}")
     like = parameter.like
     if like is not None and earlier.get(like) not in TENSOR_TYPES:
         what = "no tensor" if like in earlier else "no earlier argument"
-        source.fail(parameter.tags["LIKE"].start, f"[LIKE {like}]: {like!r} is {what} of the function")
+        at = parameter.tags["LIKE"].start
+        source.fail(at, f"{parameter.where}[LIKE {like}]: {like!r} is {what} of the function")
     if "SIZE" in parameter.tags and roles.split_name(declaration.function)[1] not in roles.BACKWARD_PHASES:
-        source.fail(parameter.tags["SIZE"].start, "[SIZE] is a tag for arguments of a backward function only")
+        at = parameter.tags["SIZE"].start
+        source.fail(at, f"{parameter.where}[SIZE] is a tag for arguments of a backward function only")
     default(source, parameter)
     size(source, parameter)
