@@ -123,17 +123,21 @@ def test_styles(style: str, end: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("void f(int a, int b); // [OPTIONAL]", {"b": "o"}),
-        ("void f(int a, // [OPTIONAL]\n  int b);", {"a": "o"}),
-        ("void f(int a /* [OPTIONAL] */, int b);", {"a": "o"}),
-        ("void f(int a, /* [OPTIONAL] */ int b);", {"b": "o"}),
-        ("void f(int a, /* [OPTIONAL] */\n int b);", {"a": "o"}),
-        ("void f(/* [OPTIONAL] */ int a, int b);", {"a": "o"}),
-        ("void f( // [OPTIONAL]\n int a, int b);", {"a": "o"}),
-        ("void f(int a,\n // [OPTIONAL]\n\n // b\n int b);", {"b": "o"}),
-        ("void f(int a\n  // [OPTIONAL]\n  , int b);", {"a": "o"}),
-        ("f(int a, int b) // [OPTIONAL]\n", {"b": "o"}),
-        ("void f(int a, int b /* prose [OPTIONAL\n] [ OPTIONAL ] [N,C] [n] [NC] [] [a tag] */);", {"b": "o"}),
+        ("void f(THTensor *input, THTensor *bias); // [OPTIONAL]", {"bias": "o"}),
+        ("void f(THTensor *input, // [OPTIONAL]\n  THTensor *bias);", {"input": "o"}),
+        ("void f(THTensor *input /* [OPTIONAL] */, THTensor *bias);", {"input": "o"}),
+        ("void f(THTensor *input, /* [OPTIONAL] */ THTensor *bias);", {"bias": "o"}),
+        ("void f(THTensor *input, /* [OPTIONAL] */\n THTensor *bias);", {"input": "o"}),
+        ("void f(/* [OPTIONAL] */ THTensor *input, THTensor *bias);", {"input": "o"}),
+        ("void f( // [OPTIONAL]\n THTensor *input, THTensor *bias);", {"input": "o"}),
+        ("void f(THTensor *input,\n // [OPTIONAL]\n\n // bias\n THTensor *bias);", {"bias": "o"}),
+        ("void f(THTensor *input\n  // [OPTIONAL]\n  , THTensor *bias);", {"input": "o"}),
+        ("f(THTensor *input, THTensor *bias) // [OPTIONAL]\n", {"bias": "o"}),
+        (
+            "void f(THTensor *input, THTensor *bias /* prose [x\n] [ OPTIONAL ] [N,C] [n] [NC] [] [a tag] */);",
+            {"bias": "o"},
+        ),
+        ("void f(int a, // in [0, 1), (N, C] or [ n\n  int b);", {}),
         ("// [OPTIONAL] [NOTATAG]\nvoid f(int a, int b);\n// [OPTIONAL]\n", {}),
         (
             "void f(THTensor *input // [MODIFIED] [OPTIONAL]\n, THTensor *output /*[out][like input]*/);",
@@ -193,7 +197,7 @@ def test_doc(comments: str, doc: str) -> None:
 
 
 def test_repetition_is_accepted_once() -> None:
-    text = "void f(int a); // [OPTIONAL]\n"
+    text = "void f(int a); // [DEFAULT 1]\n"
     assert len(parse_header_text(text + "// again\n" + text)) == 1
 
 

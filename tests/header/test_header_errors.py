@@ -151,7 +151,30 @@ ERRORS = {
     "unknown tag": ("void f(THTensor *input); // and |[OPTOINAL]", "unknown tag [OPTOINAL]"),
     "tag without an argument": ("void f /* |[OPTIONAL] */ (int a);", "belongs to no argument"),
     "tag at the end": ("void f(int a\n  // |[OPTIONAL]\n);", "belongs to no argument"),
+    "tag without its last bracket": (
+        "void f(int a, int b); // and |[DEFAULT 1\n",
+        "f: b: expected [DEFAULT value] with both brackets on one line",
+    ),
+    "tag without its first bracket": (
+        "void f(int a); // and DEFAULT 1|] it",
+        "expected [DEFAULT value] with",
+    ),
+    "size without its first bracket": ("void A_backward(int a); // SIZE input 0|]", "expected [SIZE tensor"),
+    "tag around a tag": (
+        "void f(THTensor *input,\nTHTensor *x); // |[OUT [LIKE input]",
+        "f: x: expected [OUT]",
+    ),
+    "tag on two lines": ("void f(int a /* |[DEFAULT\n 1] */);", "f: a: expected [DEFAULT value]"),
+    "tag of a function without a bracket": (
+        "// [DERIVATIVE linear\nvoid |A_updateOutput(THTensor *input, THTensor *output);",
+        "expected [DERIVATIVE kind] with both brackets",
+    ),
     "tag on a number": ("void f(int a); // |[INPUT]", "f: a: [INPUT] is a tag of tensors, got type 'int'"),
+    "optional number": (
+        "void f(accreal a); // |[OPTIONAL]",
+        "[OPTIONAL] is a tag of tensors, got type 'accreal'",
+    ),
+    "repeated tag": ("void f(THTensor *a); // [OUT] |[OUT]", "f: a: [OUT] is given twice"),
     "contradiction": ("void f(THTensor *a); // [INPUT] |[TARGET]", "[TARGET] contradicts [INPUT]"),
     "contradiction of old and new": ("void f(THTensor *a); // [PARAMETER] |[BUFFER]", "contradicts"),
     "contradiction in two comments": ("void f(/*[SAVED]*/ THTensor *a); // |[INPUT]", "contradicts"),
@@ -174,6 +197,10 @@ ERRORS = {
     "two values": ("void f(int a); // |[DEFAULT 1 2]", "expected [DEFAULT value]"),
     "default of another type": ("void f(int a); // |[DEFAULT 1.5]", "'1.5' is no value of type 'int'"),
     "default that is too large": ("void f(int a); // |[DEFAULT 2147483648]", "no value of type 'int'"),
+    "default that is too large for a double": (
+        "void f(accreal a); // |[DEFAULT 1e400]",
+        "f: a: [DEFAULT 1e400]: '1e400' is no value of type 'accreal'",
+    ),
     "default of a flag": ("void f(bool a); // |[DEFAULT 1]", "no value of type 'bool'"),
     "default that is no number": ("void f(accreal a); // |[DEFAULT nan]", "no value of type 'accreal'"),
     "two defaults": ("void f(int a); // [DEFAULT 1] |[DEFAULT 2]", "[DEFAULT 2] contradicts [DEFAULT 1]"),
@@ -195,6 +222,7 @@ ERRORS = {
         "no input, parameter or output 'kW'",
     ),
     "family without a name": ("/* |[FAMILY] */", "expected [FAMILY name] with a name in lower case"),
+    "family without its last bracket": ("/* |[FAMILY pooling\n */", "expected [FAMILY name]"),
     "family in upper case": ("/* |[FAMILY Pooling] */", "expected [FAMILY name]"),
     "family called by a keyword": ("// -- |[FAMILY import]", "expected [FAMILY name]"),
     "family inside of a declaration": (

@@ -141,7 +141,7 @@ def test_a_huge_header() -> None:
     declarations = [f.declaration() for f in parse_header(THNN_2017)] * 10
     text = "".join(d.replace("THNN_(", f"THNN_(M{i // 191}") for i, d in enumerate(declarations))
     assert len(parse_header_text(text)) == 1910
-    one_line = " ".join(f"/* */ void f{i}(int a /* [OPTIONAL] */);" for i in range(2000))
+    one_line = " ".join(f"/* */ void f{i}(THTensor *input /* [OPTIONAL] */);" for i in range(2000))
     assert sum(f.arguments[0].is_optional for f in parse_header_text(one_line)) == 2000
     assert len(parse_header_text("/**/" * 50_000 + "void f(int a /*" + "[A" * 50_000 + "*/);")) == 1
     with pytest.raises(HeaderError, match=r"^h:1:1: unexpected"):

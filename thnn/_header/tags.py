@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import keyword
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
@@ -14,13 +15,15 @@ from .lexer import Comment, Lexed, Source, Token
 from .model import TENSOR_TYPES, Size
 
 _BRACKETS = re.compile(r"\[([^\[\]\n]*)\]")
+_LONE_BRACKETS = re.compile(r"([\[\]\n])")
 _TAG_LIKE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 _COMMENT_MARKS = re.compile(r"^//+|^/\*+|\*+/$")
-_FAMILY = re.compile(r"(?://+|/\*+)[\s*=-]*\[FAMILY\b(?P<name>[^\]\n]*)\]")
+_FAMILY = re.compile(r"(?://+|/\*+)[\s*=-]*\[FAMILY\b(?P<name>[^\]\n]*)(?P<end>\]?)")
 _FAMILY_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 _DERIVATIVE = re.compile(r"\s*\[DERIVATIVE\b(?P<kind>[^\]\n]*)\]")
 DERIVATIVES = ("linear", "bilinear", "constant", "none")
+_HALF_DERIVATIVE = re.compile(rf"\[DERIVATIVE\b|\bDERIVATIVE\s+({'|'.join(DERIVATIVES)})\]")
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf", re.ASCII)
 _VALUE = re.compile(rf"{_NUMBER.pattern}|true|false", re.ASCII)
@@ -85,7 +88,7 @@ def families(lexed: Lexed, declarations: list[Declaration]) -> list[str]:
     for comment in lexed.comments:
         if match := _FAMILY.match(comment.text):
             name = match["name"].strip()
-            if not _FAMILY_NAME.fullmatch(name) or keyword.iskeyword(name):
+            if not match["end"] or not _FAMILY_NAME.fullmatch(name) or keyword.iskeyword(name):
                 lexed.source.fail(_bracket(comment), "expected [FAMILY name] with a name in lower case")
             headings.append((comment.start, name))
     found = []
@@ -99,6 +102,8 @@ def derivative(lexed: Lexed, declaration: Declaration, doc: str) -> tuple[str, s
     """The kind in the [DERIVATIVE kind] of a function's comment ('' without one), and the comment without the tag."""
     match = _DERIVATIVE.search(doc)
     if match is None:
+        if _HALF_DERIVATIVE.search(doc):
+            lexed.fail(declaration.name, "expected [DERIVATIVE kind] with both brackets on one line")
         for words in map(str.split, _BRACKETS.findall(doc)):
             if (
                 words
@@ -166,7 +171,10 @@ def default(source: Source, parameter: Parameter) -> bool | int | float | None:
             raise ValueError
         bits = _BITS.get(parameter.type)
         if bits is None:
-            return float(text)
+            value = float(text)
+            if math.isinf(value) and not text.endswith("inf"):
+                raise ValueError
+            return value
         if not -(1 << bits) <= int(text) < 1 << bits:
             raise ValueError
         return int(text)
@@ -256,6 +264,9 @@ class _Owners:
 
 def _tags(source: Source, comment: Comment, where: str) -> Iterator[Tag]:
     """The tags of a comment; `where` begins an error about one."""
+    for at, name in _half_tags(comment.text):
+        meant = f"[{' '.join((name, *roles.TAGS[name].split()))}]"
+        source.fail(comment.start + at, f"{where}expected {meant} with both brackets on one line")
     for match in _BRACKETS.finditer(comment.text):
         words = match[1].split()
         start = comment.start + match.start()
@@ -274,6 +285,24 @@ def _tags(source: Source, comment: Comment, where: str) -> Iterator[Tag]:
             hint = f"; did you mean {near[0]}?" if near else ""
             if near or not count:
                 source.fail(start, f"{where}unknown tag [{' '.join(words)}]{hint}")
+
+
+def _half_tags(text: str) -> Iterator[tuple[int, str]]:
+    """The tags that lack a bracket on their line: the offset of the other bracket, and the name."""
+    rest = _BRACKETS.sub(lambda match: "\n" * len(match[0]), text)
+    pieces, at = _LONE_BRACKETS.split(rest), 0
+    for i, piece in enumerate(pieces):
+        if piece == "[":
+            words = pieces[i + 1].split()
+            if words and words[0] in roles.TAGS:
+                yield at, words[0]
+        elif piece == "]":
+            words = pieces[i - 1].split()
+            tails = [words[-count:] for count in (1, 2, 3)]
+            tag = next((tail for tail in tails if tail and tail[0] in roles.TAGS and _is_tag(tail)), None)
+            if tag is not None:
+                yield at, tag[0]
+        at += len(piece)
 
 
 def _is_tag(words: list[str]) -> bool:
@@ -311,7 +340,9 @@ def _add(source: Source, parameter: Parameter, tag: Tag) -> None:
         )
         if is_contradiction:
             source.fail(tag.start, f"{parameter.where}{tag} contradicts {other}")
-    parameter.tags.setdefault(tag.name, tag)
+    if tag.name in parameter.tags:
+        source.fail(tag.start, f"{parameter.where}{tag} is given twice")
+    parameter.tags[tag.name] = tag
 
 
 def _check(
@@ -324,7 +355,7 @@ def _check(
                 source.fail(
                     tag.start, f"{parameter.where}{tag} is a tag of numbers, got type {parameter.type!r}"
                 )
-        elif tag.name != "OPTIONAL" and not is_tensor:
+        elif not is_tensor and (tag.name != "OPTIONAL" or not parameter.type.endswith("*")):
             source.fail(tag.start, f"{parameter.where}{tag} is a tag of tensors, got type {parameter.type!r}")
     like = parameter.like
     if like is not None and earlier.get(like) not in TENSOR_TYPES:
