@@ -122,6 +122,8 @@ def test_names_that_match_nothing(
     error = error_of([command, "Tahn"], capsys)
     assert error == f"no {what} matches 'Tahn'; did you mean Tanh? python -m thnn list shows all modules"
     assert error_of([command, "("], capsys).startswith("'(' is no regular expression: ")
+    too_long = "x" * 5000  # for the name of a header
+    assert error_of([command, too_long], capsys).startswith(f"no {what} matches '{too_long}'; ")
 
 
 def test_output_can_be_cut_off() -> None:

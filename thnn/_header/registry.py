@@ -64,7 +64,15 @@ def hint(text: str) -> str:
     """A hint for a text that matches nothing: a header of that name, or the module of the nearest name."""
     in_lower_case = {name.lower(): name for name in modules()}
     near = difflib.get_close_matches(text.lower(), in_lower_case, 1)
-    header = f"{text}.h"
-    meant = header if Path(header).is_file() else in_lower_case[near[0]] if near else ""
+    meant = header_called(text) or (in_lower_case[near[0]] if near else "")
     question = f"did you mean {meant}? " if meant else ""
     return f"{question}python -m thnn list shows all modules"
+
+
+def header_called(text: str) -> str:
+    """The path of the header that a text without its suffix names; '' if there is no such file."""
+    header = f"{text}.h"
+    try:
+        return header if Path(header).is_file() else ""
+    except OSError:  # such as a text that is too long for a path
+        return ""

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from thnn._binding import library as _library
-from thnn._header.registry import hint, pattern_of
+from thnn._header.registry import header_called, hint, pattern_of
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
 from thnn.testing import roofline
@@ -77,8 +77,7 @@ def main(options: argparse.Namespace) -> int:
         pattern = pattern_of(options.pattern)
     except ValueError as error:
         options.parser.error(str(error))
-    header = f"{options.pattern}.h"
-    if Path(header).is_file():
+    if header := header_called(options.pattern):
         print(
             f"rows of thnn that match {options.pattern!r}; for those of the header: {header}", file=sys.stderr
         )
