@@ -33,13 +33,20 @@ def _json_file(text: str) -> str:
     """The path after --json, which must end in .json so that a pattern is not mistaken for a path."""
     if text != "-" and not text.endswith(".json"):
         raise argparse.ArgumentTypeError(f"{text!r} does not end in .json; a pattern must precede --json")
-    return _output_file(text)
+    return text if text == "-" else _output_file(text)
 
 
 def _output_file(text: str) -> str:
     """The path, if a file can be written there: checked before the measurements, which take minutes."""
-    if not Path(text).parent.is_dir() or Path(text).is_dir():
-        raise argparse.ArgumentTypeError(f"no file can be written at {text!r}")
+    try:
+        path = Path(text)
+        is_new = not path.exists()
+        if not path.is_fifo():  # whose reader would see the end of the file
+            path.open("ab").close()
+        if is_new:
+            path.resolve().unlink()  # the path may be a link
+    except (OSError, ValueError):
+        raise argparse.ArgumentTypeError(f"no file can be written at {text!r}") from None
     return text
 
 

@@ -156,6 +156,9 @@ def test_output_that_cannot_be_written() -> None:
         ("--rounds", "-1"),
         ("--json", "/nowhere/b.json"),
         ("--plot", "/"),
+        ("--json", "/proc/b.json"),  # a folder in which nobody can make a file
+        ("--markdown", "/proc/version"),
+        ("--plot", "x" * 5000),
         ("--rounds", "x"),
     ],
 )
@@ -163,6 +166,18 @@ def test_bench_refuses_before_it_measures(
     arguments: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert arguments[0] in error_of(["bench", *arguments], capsys)
+
+
+def test_files_of_bench_are_as_before_until_it_writes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("thnn.testing.bench.restart_with", lambda environment: None)
+    (tmp_path / "old.md").write_text("old")
+    (tmp_path / "link.png").symlink_to(tmp_path / "new.png")
+    files = [str(tmp_path / name) for name in ("new.json", "old.md", "link.png")]
+    error_of(["bench", "Tahn", "--json", files[0], "--markdown", files[1], "--plot", files[2]], capsys)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.png", "old.md"]
+    assert (tmp_path / "old.md").read_text() == "old" and (tmp_path / "link.png").is_symlink()
 
 
 def test_check_and_its_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
