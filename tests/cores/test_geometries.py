@@ -7,6 +7,7 @@ import itertools
 import pytest
 import torch
 
+import thnn.nn.functional as F
 from thnn.testing import bench_geometries
 from thnn.testing.bench_geometries import (
     NAMED,
@@ -130,6 +131,19 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
         for product, call, right in zip(PRODUCTS, calls, expected, strict=True):
             error = (call() - right).abs().max().item()
             assert error <= tolerance * max(right.abs().max().item(), 1), (product, dtype)
+
+
+def test_channels_that_are_shifted_views_of_one_series() -> None:
+    """Channels and positions both have the stride 1, so that a row of channels and one of positions are contiguous."""
+    series, weight = torch.randn(300, dtype=torch.float64), torch.randn(24, 8, 8, dtype=torch.float64)
+    views = series.as_strided((1, 8, 256), (0, 1, 1))
+    for stride in (1, 2, 8):
+        calls = []
+        for conv1d, x in ((F.conv1d, views), (torch.nn.functional.conv1d, views.contiguous())):
+            leaf = weight.clone().requires_grad_()
+            y = conv1d(x, leaf, stride=stride)
+            calls.append((y, *torch.autograd.grad(y.square().sum(), leaf)))
+        torch.testing.assert_close(*calls)
 
 
 @pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES, *GAPS, *DIRECT, *CHANNELS])

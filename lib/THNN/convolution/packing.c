@@ -162,7 +162,8 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   }
   /* Channels are packed one by one; in channels-last images, a row of all channels is transposed at once. */
   const bool transposes = stride != 1 && c->sourceChannelStride == 1 && channels > 4;
-  const bool areAdjacent = last->sourceStride == 1 && last->dilation == 1 && packed->residues >= ADJACENT_RESIDUES;
+  const bool areAdjacent =
+      !transposes && last->sourceStride == 1 && last->dilation == 1 && packed->residues >= ADJACENT_RESIDUES;
   real *packedEnd = memory; /* behind the last packed element of the first channel; used if rows are transposed */
   for (int64_t ch = 0; ch < (transposes ? 1 : channels); ch++) {
     int64_t at[2] = {0};
