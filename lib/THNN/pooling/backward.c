@@ -2,6 +2,7 @@
 
 #include "pooling/backward.h"
 #include "pooling/indexed.h"
+#include "pooling/regions.h"
 
 /* Plain loops for any geometry. */
 static void gatherAverage(const PoolingBackward *f)
@@ -63,6 +64,10 @@ void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, co
 {
   PoolingBackward f = backwardOf(pooling, gradOutput, NULL, gradInput);
   f.countPadding = countPadding;
+  if (!imagesAreChannelsLast(&f.x) && windowsAreRegions(pooling)) {
+    const PoolingRegions regions = {.pooling = *pooling, .isAdaptive = true};
+    return THNN_(poolingRegionAverageBackward)(&regions, gradOutput, gradInput);
+  }
   const bool done = imagesAreChannelsLast(&f.x)
                         ? THNN_(poolingBackwardChannelsLast)(&f)
                         : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f);

@@ -2,6 +2,7 @@
 
 #include "pooling/forward.h"
 #include "pooling/max_tiles.h"
+#include "pooling/regions.h"
 
 /* Plain loops, for geometries that exceed the scratch memory or whose indices exceed a lane. */
 static void forwardPlain(const PoolingForward *f)
@@ -80,12 +81,16 @@ void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *
 
 void THNN_(poolingAverage)(const Pooling *pooling, bool countPadding, const THTensor *input, THTensor *output)
 {
-  forward(&(PoolingForward){.pooling = pooling,
+  const PoolingForward f = {.pooling = pooling,
                             .x = poolingImages(pooling, input),
                             .y = poolingImages(pooling, output),
                             .input = TH_DATA(input),
                             .output = TH_DATA(output),
-                            .countPadding = countPadding});
+                            .countPadding = countPadding};
+  const bool isChannelsLast = imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y);
+  if (!isChannelsLast && windowsAreRegions(pooling))
+    THNN_(poolingRegionAverage)(&(PoolingRegions){.pooling = *pooling, .isAdaptive = true}, input, output);
+  else forward(&f);
 }
 
 bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, const real *scale, const real *bias,

@@ -78,6 +78,20 @@ static inline PoolingRegions regionsInverse(const PoolingRegions *r)
   return inverse;
 }
 
+/* True if windows are the adaptive regions of the same sizes, so that each input belongs to one window. Windows of at most
+   2 elements along each axis are left to the loops for sliding windows, which are faster for them. */
+static inline bool windowsAreRegions(const Pooling *p)
+{
+  bool large = false;
+  for (int a = 0; a < WINDOW_AXES; a++) {
+    const WindowAxis *axis = &p->axis[a];
+    if (axis->padding != 0 || axis->input != axis->output * axis->kernel) return false;
+    if (axis->stride != axis->kernel && axis->output != 1) return false;
+    large |= axis->kernel > 2;
+  }
+  return large;
+}
+
 /* Tensors may have any strides. */
 
 /* output and indices (INDEX_INPUT): the first of the largest elements of each region. NaN counts as larger than any

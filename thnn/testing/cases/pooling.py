@@ -145,6 +145,9 @@ _SAMPLES = (
     _sample("stride far above the image", distinct(1, 2, 5, 6), (2, 3), (2**31 - 1, 2**31 - 1)),
     _sample("2x2, stride 2", normal(2, 19, 22, 38), (2, 2), (2, 2), small=False),
     _sample("3x3, stride 2, padding 1", normal(3, 18, 29, 45), (3, 3), (2, 2), (1, 1), small=False),
+    _sample("5x4, side by side", normal(2, 19, 12, 15), (5, 4), (5, 4), small=False),
+    _sample("7x7, one window", normal(2, 70, 7, 7), (7, 7), (1, 1), small=False),
+    _sample("5x5, stride 1, padding 2", normal(2, 40, 11, 12), (5, 5), (1, 1), (2, 2), small=False),
     _sample("5x3, stride 3", normal(1, 3, 150, 131), (5, 3), (3, 3), (2, 1), small=False),
     _sample("not finite", given(_NOT_FINITE), (2, 2), (1, 1), small=False),
 )
@@ -238,6 +241,7 @@ SPATIAL_MAX_POOLING = Case(
     rows=(
         _row("SpatialMaxPooling", (8, 64, 112, 112), 3, 2, 1, _MAX_GOALS),
         _row("SpatialMaxPooling", (32, 64, 56, 56), 2, 2, 0, _MAX_GOALS),
+        _row("SpatialMaxPooling", (8, 256, 20, 20), 5, 1, 2, {"ratio": 8}),
     ),
 )
 
@@ -328,6 +332,7 @@ SPATIAL_AVERAGE_POOLING = Case(
             {"ratio": 8, "fraction": 0.45, "best": 1.2, "channels_last": 1.1},
         ),
         _row("SpatialAveragePooling", (8, 128, 28, 28), 3, 1, 1, {"ratio": 10, "fraction": 0.35}),
+        _row("SpatialAveragePooling", (32, 2048, 7, 7), 7, 7, 0, {"ratio": 2, "best": 0.95}),
     ),
 )
 
@@ -386,6 +391,7 @@ VOLUMETRIC_AVERAGE_POOLING = Case(
         _volume("sizes 1", (1, 1, 1, 1, 1), (1, 1, 1), (1, 1, 1)),
         _volume("empty", (0, 2, 4, 3, 5), (2, 2, 2), (2, 2, 2)),
         _volume("2x2x2, stride 2", (2, 5, 6, 22, 38), (2, 2, 2), (2, 2, 2), small=False),
+        _volume("2x3x4, side by side", (2, 19, 4, 9, 8), (2, 4, 3), (2, 4, 3), small=False),
         _volume("3x3x3, stride 2", (2, 17, 7, 21, 45), (3, 3, 3), (2, 2, 2), (1, 1, 1), small=False),
     ),
     error_inputs=(
