@@ -4,6 +4,9 @@
 #include "pooling/indexed.h"
 #include "pooling/regions.h"
 
+/* The time of scattering an element, in comparisons of an index. */
+#define SCATTER_COST 11
+
 /* Plain loops for any geometry. */
 static void gatherAverage(const PoolingBackward *f)
 {
@@ -49,13 +52,27 @@ static PoolingBackward backwardOf(const Pooling *pooling, const THTensor *gradOu
   return f;
 }
 
+/* Channels-last gradients of maxima are gathered: each input compares the indices of all windows that contain it. Where
+   these are many, scattering is faster: all inputs are cleared, and each output adds its gradient to one of them. */
+static bool scattersMaxima(const Pooling *pooling)
+{
+  double inputs = 1, outputs = 1, kernel = 1;
+  for (int a = 0; a < WINDOW_AXES; a++) {
+    const WindowAxis *axis = &pooling->axis[a];
+    inputs *= (double)axis->input;
+    outputs *= (double)axis->output;
+    kernel *= (double)axis->kernel;
+  }
+  return outputs * kernel > outputs * SCATTER_COST + inputs;
+}
+
 void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THTensor *gradOutput,
                                const THIndexTensor *indices, THTensor *gradInput)
 {
   const PoolingBackward f = backwardOf(pooling, gradOutput, indices, gradInput);
   const bool channelsLast = imagesAreChannelsLast(&f.index) && imagesAreChannelsLast(&f.x);
-  const bool done =
-      inWindows && (channelsLast ? THNN_(poolingBackwardChannelsLast)(&f) : THNN_(poolingBackwardHalving)(&f));
+  const bool done = inWindows && (channelsLast ? !scattersMaxima(pooling) && THNN_(poolingBackwardChannelsLast)(&f)
+                                               : THNN_(poolingBackwardHalving)(&f));
   if (!done) THNN_(poolingScatter)(pooling, gradOutput, indices, gradInput, true);
 }
 

@@ -39,8 +39,11 @@ static void clearPlanes(const IndexedPlanes *p, int64_t channels, real *to)
     for (int64_t h = 0; h < x->h; h++)
       for (int64_t w = 0; w < x->w; w++) {
         real *pixel = to + d * x->sd + h * x->sh + w * x->sw;
-        if (x->sc == 1) memset(pixel, 0, sizeof *pixel * (size_t)channels);
-        for (int64_t c = 0; c < channels && x->sc != 1; c++) pixel[c * x->sc] = 0;
+        if (x->sc != 1) {
+          for (int64_t c = 0; c < channels; c++) pixel[c * x->sc] = 0;
+          continue;
+        }
+        for (int64_t c = 0; c < channels; c += VL) v_store_n(pixel + c, (vreal){0}, (int)MIN(VL, channels - c));
       }
 }
 
@@ -62,13 +65,13 @@ static ALWAYS_INLINE void copyElement(IndexedCopy copy, int64_t offset, real *po
 }
 
 /* The offsets in the plane of n packed kernel elements, `step` apart; the window of the first one begins at offset
-   `origin`. -1 if the index is -1. */
-static ALWAYS_INLINE void packedOffsets(const Pooling *pooling, const PoolingImages *x, int64_t origin, int64_t n,
-                                        const int64_t *index, int64_t step, int64_t *offset)
+   `origin`, that of the next one `next` behind it. -1 if the index is -1. */
+static ALWAYS_INLINE void packedOffsets(const Pooling *pooling, const PoolingImages *x, int64_t origin,
+                                        int64_t next, int64_t n, const int64_t *index, int64_t step,
+                                        int64_t *offset)
 {
   const WindowAxis *axis = pooling->axis;
   const int64_t d = axis[0].dilation * x->sd, h = axis[1].dilation * x->sh, w = axis[2].dilation * x->sw;
-  const int64_t next = axis[2].stride * x->sw;
   for (int64_t i = 0; i < n; i++) {
     const int64_t k = index[i * step];
     const int64_t at = origin + i * next + (k & 255) * d + (k >> 8 & 255) * h + (k >> 16) * w;
@@ -76,26 +79,42 @@ static ALWAYS_INLINE void packedOffsets(const Pooling *pooling, const PoolingIma
   }
 }
 
-/* Copies row (d, h) of one channel, whose indices are packed. Inlined, it would slow down the other loops. */
-static __attribute__((noinline)) void copyPackedRow(const IndexedPlanes *p, IndexedCopy copy,
+/* Copies n elements whose indices are packed. */
+static ALWAYS_INLINE void copyPackedRun(const IndexedPlanes *p, IndexedCopy copy, int64_t origin, int64_t next,
+                                        int64_t n, const int64_t *indices, int64_t indexStep, real *pooled,
+                                        int64_t pooledStep, real *plane)
+{
+  int64_t offset[PACKED_ROW];
+  for (int64_t i = 0; i < n; i += PACKED_ROW) {
+    const int64_t count = MIN(PACKED_ROW, n - i), start = origin + i * next;
+    if (indexStep == 1) packedOffsets(p->pooling, &p->plane, start, next, count, indices + i, 1, offset);
+    else packedOffsets(p->pooling, &p->plane, start, next, count, indices + i * indexStep, indexStep, offset);
+    if (copy == SCATTER_ADD)
+      for (int64_t k = 0; k < count; k++)
+        copyElement(SCATTER_ADD, offset[k], pooled + (i + k) * pooledStep, plane);
+    else
+      for (int64_t k = 0; k < count; k++) copyElement(copy, offset[k], pooled + (i + k) * pooledStep, plane);
+  }
+}
+
+/* Copies row (d, h) of `channels` channels, whose indices are packed. Inlined, it would slow down the other loops. */
+static __attribute__((noinline)) void copyPackedRow(const IndexedPlanes *p, IndexedCopy copy, int64_t channels,
                                                     const int64_t *indices, real *pooled, real *plane, int64_t d,
                                                     int64_t h)
 {
   const PoolingImages *x = &p->plane, *y = &p->pooled, *index = &p->index;
   const WindowAxis *axis = p->pooling->axis;
   const int64_t row = windowStart(&axis[0], d) * x->sd + windowStart(&axis[1], h) * x->sh;
-  int64_t offset[PACKED_ROW];
   indices += d * index->sd + h * index->sh;
   pooled += d * y->sd + h * y->sh;
-  for (int64_t w = 0; w < y->w; w += PACKED_ROW) {
-    const int64_t n = MIN(PACKED_ROW, y->w - w), origin = row + windowStart(&axis[2], w) * x->sw;
-    if (index->sw == 1) packedOffsets(p->pooling, x, origin, n, indices + w, 1, offset);
-    else packedOffsets(p->pooling, x, origin, n, indices + w * index->sw, index->sw, offset);
-    if (copy == SCATTER_ADD)
-      for (int64_t i = 0; i < n; i++) copyElement(SCATTER_ADD, offset[i], pooled + (w + i) * y->sw, plane);
-    else
-      for (int64_t i = 0; i < n; i++) copyElement(copy, offset[i], pooled + (w + i) * y->sw, plane);
+  if (channels == 1) {
+    const int64_t origin = row + windowStart(&axis[2], 0) * x->sw, next = axis[2].stride * x->sw;
+    copyPackedRun(p, copy, origin, next, y->w, indices, index->sw, pooled, y->sw, plane);
+    return;
   }
+  for (int64_t w = 0; w < y->w; w++)
+    copyPackedRun(p, copy, row + windowStart(&axis[2], w) * x->sw, x->sc, channels, indices + w * index->sw,
+                  index->sc, pooled + w * y->sw, y->sc, plane);
 }
 
 /* Copies row (d, h) of `channels` channels. */
@@ -132,8 +151,8 @@ static ALWAYS_INLINE void copyPlanes(const IndexedPlanes *p, IndexedCopy copy)
     for (int64_t d = 0; d < y->d; d++)
       for (int64_t h = 0; h < y->h; h++) {
         if (p->step == 1 && channels == 1) copyRow(p, copy, 1, 1, indices, pooled, plane, d, h);
-        else if (p->pooling->index == INDEX_KERNEL_PACKED && channels == 1)
-          copyPackedRow(p, copy, indices, pooled, plane, d, h);
+        else if (p->pooling->index == INDEX_KERNEL_PACKED)
+          copyPackedRow(p, copy, channels, indices, pooled, plane, d, h);
         else copyRow(p, copy, p->step, channels, indices, pooled, plane, d, h);
       }
     if (p->streams) streamLanes(to, plane, x->d * x->h * x->w);

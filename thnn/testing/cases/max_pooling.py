@@ -179,6 +179,7 @@ _VOLUMES = (
     _volume("empty", (0, 2, 4, 3, 5), (2, 2, 2), (2, 2, 2)),
     _volume("17 channels", (2, 17, 4, 5, 6), (2, 3, 2), (1, 2, 1), (1, 1, 1), small=False),
     _volume("2x2x2, stride 2", (2, 5, 6, 22, 38), (2, 2, 2), (2, 2, 2), small=False),
+    _volume("3x3x3, stride 1", (2, 17, 6, 11, 13), (3, 3, 3), (1, 1, 1), (1, 1, 1), small=False),
     _volume("3x3x3, stride 2", (2, 17, 7, 21, 45), (3, 3, 3), (2, 2, 2), (1, 1, 1), small=False),
 )
 _VOLUME_GEOMETRY = (
