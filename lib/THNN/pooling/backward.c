@@ -87,7 +87,10 @@ void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, co
   }
   const bool done = imagesAreChannelsLast(&f.x)
                         ? THNN_(poolingBackwardChannelsLast)(&f)
-                        : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f);
+                        : THNN_(poolingBackwardHalving)(&f) ||
+                              (windowsSuitTiles(pooling) &&
+                               THNN_(poolingAverageTilesBackward)(pooling, countPadding, gradOutput, gradInput)) ||
+                              THNN_(poolingBackwardRows)(&f);
   if (!done) gatherAverage(&f);
 }
 

@@ -90,7 +90,9 @@ void THNN_(poolingAverage)(const Pooling *pooling, bool countPadding, const THTe
   const bool isChannelsLast = imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y);
   if (!isChannelsLast && windowsAreRegions(pooling))
     THNN_(poolingRegionAverage)(&(PoolingRegions){.pooling = *pooling, .isAdaptive = true}, input, output);
-  else forward(&f);
+  else if (isChannelsLast || !windowsSuitTiles(pooling) ||
+           !THNN_(poolingAverageTiles)(pooling, countPadding, input, output))
+    forward(&f);
 }
 
 bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, const real *scale, const real *bias,

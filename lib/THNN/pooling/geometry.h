@@ -46,6 +46,15 @@ static inline bool planesAreDense(const PoolingImages *t)
   return rowsAreDense(t) && (t->d == 1 || t->sd == t->h * t->w);
 }
 
+/* Makes one dimension of samples and channels; false if their strides do not allow it. */
+static inline bool imagesMergeSamples(PoolingImages *t)
+{
+  if (t->n > 1 && t->c > 1 && t->sn != t->c * t->sc) return false;
+  if (t->c == 1) t->sc = t->sn;
+  t->c *= t->n, t->n = 1;
+  return true;
+}
+
 /* True for dense planes of at most SMALL_PLANE pixels. Small planes of VL channels are transposed into a tile with the
    channels in lanes. */
 #define SMALL_PLANE 1024

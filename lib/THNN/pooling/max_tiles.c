@@ -193,19 +193,11 @@ static void storeEmpty(const TileBuffers *b, const PoolingImages *y, real *outpu
       }
 }
 
-/* Makes one dimension of samples and channels; false if their strides do not allow it. */
-static bool mergeSamples(PoolingImages *t)
-{
-  if (t->n > 1 && t->c > 1 && t->sn != t->c * t->sc) return false;
-  if (t->c == 1) t->sc = t->sn;
-  t->c *= t->n, t->n = 1;
-  return true;
-}
-
 bool THNN_(poolingMaxTiles)(const MaxTiles *f)
 {
   MaxTiles merged = *f;
-  if (mergeSamples(&merged.x) && mergeSamples(&merged.y) && mergeSamples(&merged.index)) f = &merged;
+  if (imagesMergeSamples(&merged.x) && imagesMergeSamples(&merged.y) && imagesMergeSamples(&merged.index))
+    f = &merged;
   const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
   if (!planesAreDense(x) || !planesAreDense(y) || !planesAreDense(index) || x->c < VL / 2) return false;
   const TileRows read = tileRows(f);

@@ -1,7 +1,7 @@
 /* The mean of each adaptive region, and its gradient. Both are sums over regions: an input belongs to the outputs
    floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs) - 1, which are a region with input and output
    swapped. For the mean, a sum is divided by the size of its region; for the gradient, each gradient is divided by the
-   size of its region before it is added. */
+   size of its region before it is added. In small planes the regions may also be windows that slide. */
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"
@@ -11,6 +11,8 @@
 typedef struct RegionSums {
   PoolingRegions regions; /* of x and y: swapped for the gradient */
   const WindowAxis *axis;
+  const Pooling *windows; /* that slide, or NULL; in small planes only */
+  bool countPadding;      /* in the divisors of windows */
   bool isGradient, streams;
   PoolingImages x, y;
   const real *from;
@@ -28,6 +30,7 @@ static int64_t regionSize(const WindowAxis *axis, int64_t o)
 static int64_t gradientDivisor(const RegionSums *f, int a, int64_t i)
 {
   const WindowAxis *axis = &f->axis[a];
+  if (f->windows) return poolingDivisor(&f->windows->axis[a], i, f->countPadding);
   return regionSize(&(WindowAxis){.input = axis->output, .output = axis->input}, i);
 }
 
@@ -319,8 +322,9 @@ static bool sumPlanes(const RegionSums *f)
 typedef struct TileBuffers {
   real *x, *y; /* pixels of VL channels */
   real *sums;  /* for the mean, of the rows of one region; for the gradient, of the columns of each region */
-  Region *columns;
-  real *weight; /* of the pixels of x, for the gradient */
+  Region *regions[WINDOW_AXES]; /* of y */
+  real *divisors[WINDOW_AXES];  /* of y, for the mean */
+  real *weight;                 /* of the pixels of x, for the gradient */
 } TileBuffers;
 
 static size_t tileBuffers(void *memory, const RegionSums *f, TileBuffers *b)
@@ -330,9 +334,33 @@ static size_t tileBuffers(void *memory, const RegionSums *f, TileBuffers *b)
   b->x = arenaTake(&arena, (double)(pixels * VL), sizeof(real));
   b->y = arenaTake(&arena, (double)(f->y.d * f->y.h * f->y.w * VL), sizeof(real));
   b->sums = arenaTake(&arena, (double)(f->isGradient ? rows * f->y.w * VL : f->x.w * VL), sizeof(real));
-  b->columns = arenaTake(&arena, (double)f->y.w, sizeof(Region));
+  const int64_t size[WINDOW_AXES] = {f->y.d, f->y.h, f->y.w};
+  for (int a = 0; a < WINDOW_AXES; a++) {
+    b->regions[a] = arenaTake(&arena, (double)size[a], sizeof(Region));
+    b->divisors[a] = arenaTake(&arena, (double)size[a], sizeof(real));
+  }
   b->weight = arenaTake(&arena, f->isGradient ? (double)pixels : 0, sizeof(real));
   return (size_t)arena.bytes;
+}
+
+/* The regions of an axis of y and, for the mean, their divisors. */
+static void findRegions(const RegionSums *f, int a, int64_t size, Region *regions, real *divisors)
+{
+  const WindowAxis *window = f->windows ? &f->windows->axis[a] : NULL;
+  int64_t low = 0, high = 0;
+  for (int64_t i = 0; i < size; i++) {
+    if (window == NULL) {
+      regions[i] = regionAdaptive(&f->axis[a], i);
+    } else if (f->isGradient) {
+      windowSlide(window, i, &low, &high);
+      regions[i] = (Region){low, high};
+    } else {
+      const int64_t start = MAX(windowStart(window, i), 0), end = windowStart(window, i) + window->kernel;
+      regions[i] = (Region){start, MAX(MIN(end, window->input), start)};
+    }
+    divisors[i] = (real)(window && !f->isGradient ? poolingDivisor(window, i, f->countPadding)
+                                                  : regions[i].end - regions[i].start);
+  }
 }
 
 /* 1 over the divisor of each gradient. */
@@ -371,20 +399,19 @@ static void addRows(const real *from, int64_t pixels, int64_t h, Region slices, 
 /* The sum of the columns of a region in one row. */
 static ALWAYS_INLINE vreal addColumns(const real *row, Region columns)
 {
+  if (columns.start >= columns.end) return (vreal){0};
   vreal sum = v_load(row + columns.start * VL);
   for (int64_t c = columns.start + 1; c < columns.end; c++) sum += v_load(row + c * VL);
   return sum;
 }
 
-/* One row of means: rows are added first. */
-static void meansOfTileRow(const RegionSums *f, const TileBuffers *b, Region d, Region h, real *to)
+/* Row (d, h) of the means: rows are added first. */
+static void meansOfTileRow(const RegionSums *f, const TileBuffers *b, int64_t d, int64_t h, real *to)
 {
-  const real rows = (real)((d.end - d.start) * (h.end - h.start));
-  addRows(b->x, f->x.w, f->x.h, d, h, b->sums);
-  for (int64_t j = 0; j < f->y.w; j++, to += VL) {
-    const Region w = b->columns[j];
-    v_store(to, addColumns(b->sums, w) / v_set1(rows * (real)(w.end - w.start)));
-  }
+  const real rows = b->divisors[0][d] * b->divisors[1][h];
+  addRows(b->x, f->x.w, f->x.h, b->regions[0][d], b->regions[1][h], b->sums);
+  for (int64_t j = 0; j < f->y.w; j++, to += VL)
+    v_store(to, addColumns(b->sums, b->regions[2][j]) / v_set1(rows * b->divisors[2][j]));
 }
 
 /* The gradients, divided by the sizes of their regions, added along each row; the rows are added later. */
@@ -394,13 +421,15 @@ static void addGradientColumns(const RegionSums *f, const TileBuffers *b)
   for (int64_t i = 0; i < pixels; i++) v_store(b->x + i * VL, v_load(b->x + i * VL) * b->weight[i]);
   for (int64_t r = 0; r < rows; r++)
     for (int64_t j = 0; j < f->y.w; j++)
-      v_store(b->sums + (r * f->y.w + j) * VL, addColumns(b->x + r * f->x.w * VL, b->columns[j]));
+      v_store(b->sums + (r * f->y.w + j) * VL, addColumns(b->x + r * f->x.w * VL, b->regions[2][j]));
 }
 
 static bool sumSmallPlanes(const RegionSums *f)
 {
+  RegionSums merged = *f;
+  if (imagesMergeSamples(&merged.x) && imagesMergeSamples(&merged.y)) f = &merged;
   const PoolingImages *x = &f->x, *y = &f->y;
-  if (!planesAreSmall(x) || !planesAreSmall(y)) return false;
+  if (!planesAreSmall(x) || !planesAreSmall(y) || x->c < VL / 2) return false;
   TileBuffers sizes;
   const size_t bytes = tileBuffers(NULL, f, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
@@ -410,7 +439,8 @@ static bool sumSmallPlanes(const RegionSums *f)
     TileBuffers b;
     tileBuffers(thnn_scratch(bytes), f, &b);
     if (f->isGradient) findPixelWeights(f, b.weight);
-    for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&f->axis[2], j);
+    const int64_t size[WINDOW_AXES] = {y->d, y->h, y->w};
+    for (int a = 0; a < WINDOW_AXES; a++) findRegions(f, a, size[a], b.regions[a], b.divisors[a]);
     if (x->c % VL) memset(b.x, 0, sizeof(real) * (size_t)(from * VL)); /* lanes without a channel */
     const int64_t end = MIN(tiles, (task + 1) * perTask);
     for (int64_t tile = task * perTask; tile < end; tile++) {
@@ -418,9 +448,9 @@ static bool sumSmallPlanes(const RegionSums *f)
       THNN_(transpose)(b.x, VL, f->from + n * x->sn + c * x->sc, x->sc, channels, from);
       if (f->isGradient) addGradientColumns(f, &b);
       for (int64_t row = 0; row < y->d * y->h; row++) {
-        const Region d = regionAdaptive(&f->axis[0], row / y->h), h = regionAdaptive(&f->axis[1], row % y->h);
+        const int64_t d = row / y->h, h = row % y->h;
         real *line = b.y + row * y->w * VL;
-        if (f->isGradient) addRows(b.sums, y->w, x->h, d, h, line);
+        if (f->isGradient) addRows(b.sums, y->w, x->h, b.regions[0][d], b.regions[1][h], line);
         else meansOfTileRow(f, &b, d, h, line);
       }
       THNN_(transpose)(f->to + n * y->sn + c * y->sc, y->sc, b.y, VL, to, channels);
@@ -541,4 +571,26 @@ void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const TH
   f.regions = regionsInverse(regions);
   f.axis = f.regions.pooling.axis;
   regionSums(&f);
+}
+
+bool THNN_(poolingAverageTiles)(const Pooling *pooling, bool countPadding, const THTensor *input, THTensor *output)
+{
+  return sumSmallPlanes(&(RegionSums){.windows = pooling,
+                                      .countPadding = countPadding,
+                                      .x = poolingImages(pooling, input),
+                                      .y = poolingImages(pooling, output),
+                                      .from = TH_DATA(input),
+                                      .to = TH_DATA(output)});
+}
+
+bool THNN_(poolingAverageTilesBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,
+                                        THTensor *gradInput)
+{
+  return sumSmallPlanes(&(RegionSums){.windows = pooling,
+                                      .countPadding = countPadding,
+                                      .isGradient = true,
+                                      .x = poolingImages(pooling, gradOutput),
+                                      .y = poolingImages(pooling, gradInput),
+                                      .from = TH_DATA(gradOutput),
+                                      .to = TH_DATA(gradInput)});
 }

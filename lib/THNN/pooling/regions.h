@@ -92,6 +92,15 @@ static inline bool windowsAreRegions(const Pooling *p)
   return large;
 }
 
+/* True if windows that slide over small planes are faster with planes in lanes than with the pixels of a row in lanes: if
+   rows fill few lanes or windows are large. Windows of up to 4 elements, 2 x 2 of stride 2, have fast loops for rows. */
+static inline bool windowsSuitTiles(const Pooling *p)
+{
+  double kernel = 1;
+  for (int a = 0; a < WINDOW_AXES; a++) kernel *= (double)p->axis[a].kernel;
+  return kernel > 9 || p->axis[2].output < (kernel > 4 ? 24 : 12);
+}
+
 /* Tensors may have any strides. */
 
 /* output and indices (INDEX_INPUT): the first of the largest elements of each region. NaN counts as larger than any
@@ -108,5 +117,11 @@ void THNN_(poolingRegionMaxBackward)(const PoolingRegions *regions, const THTens
 void THNN_(poolingRegionAverage)(const PoolingRegions *regions, const THTensor *input, THTensor *output);
 void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const THTensor *gradOutput,
                                          THTensor *gradInput);
+
+/* The mean of windows that slide, and the gradient. False, and nothing is computed, unless planes are small and dense. */
+bool THNN_(poolingAverageTiles)(const Pooling *pooling, bool countPadding, const THTensor *input,
+                                THTensor *output);
+bool THNN_(poolingAverageTilesBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,
+                                        THTensor *gradInput);
 
 #endif
