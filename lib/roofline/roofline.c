@@ -1,6 +1,7 @@
 #include "roofline.h"
 
 #include <omp.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -88,7 +89,8 @@ double roofline_exchange(int64_t passes)
     const double start = omp_get_wtime();
     /* The thread whose turn it is, by the parity, writes the line that the other one waits for. */
     for (long long i = thread; i < passes; i += 2) {
-      while (atomic_load_explicit(&turn, memory_order_acquire) != i) continue;
+      for (int waits = 0; atomic_load_explicit(&turn, memory_order_acquire) != i; waits++)
+        if (waits > 1000) sched_yield(); /* the other thread may have the same core */
       atomic_store_explicit(&turn, i + 1, memory_order_release);
     }
 #pragma omp barrier
