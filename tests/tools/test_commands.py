@@ -121,7 +121,8 @@ def test_names_that_match_nothing(
     what = "row" if command == "bench" else "module"
     error = error_of([command, "Tahn"], capsys)
     assert error == f"no {what} matches 'Tahn'; did you mean Tanh? python -m thnn list shows all modules"
-    assert error_of([command, "("], capsys).startswith("'(' is no regular expression: ")
+    for text in ("(", "a{99999999999999999999}", "(" * 3000 + ")" * 3000):
+        assert error_of([command, text], capsys).startswith(f"{text!r} is no regular expression: ")
     too_long = "x" * 5000  # for the name of a header
     assert error_of([command, too_long], capsys).startswith(f"no {what} matches '{too_long}'; ")
 
@@ -225,6 +226,25 @@ def test_bench_reports_missing_packages_before_it_measures(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     error = error_of(["bench", "raw call", option, "x.out"], capsys)
     assert error == f"{option} needs {package}: pip install {package}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--plot x.foo", "--plot: expected a name that ends in .png or .svg or .pdf, got 'x.foo'"),
+        ("--json x.json --markdown ./x.json", "--json, --markdown, --plot: expected a file each, got one twice"),
+    ],
+)
+def test_bench_refuses_files_before_it_measures(
+    arguments: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("thnn.testing.bench.restart_with", lambda environment: None)
+    assert error_of(["bench", "raw call", *arguments.split()], capsys) == message
 
 
 @pytest.mark.parametrize(

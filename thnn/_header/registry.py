@@ -44,7 +44,7 @@ def pattern_of(text: str) -> re.Pattern[str]:
         return re.compile(f"^{text}$")
     try:
         return re.compile(text, re.IGNORECASE)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{text!r} is no regular expression: {error}") from None
 
 

@@ -64,6 +64,7 @@ def restart_with(environment: Mapping[str, str]) -> None:
     os.execve(sys.executable, [sys.executable, "-m", "thnn", *sys.argv[1:]], {**os.environ, **environment})
 
 
+_PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 _LEGEND = (
     "fwd: forward without a graph, fb: forward with one and backward; best times; ratio: torch's time / thnn's, both "
     "contiguous; then the fraction of the roofline; met or MISSED: the row's goal"
@@ -84,6 +85,13 @@ def main(options: argparse.Namespace) -> int:
     for option, package in (("plot", "matplotlib"), ("markdown", "tabulate")):
         if getattr(options, option) and importlib.util.find_spec(package) is None:
             options.parser.error(f"--{option} needs {package}: pip install {package}")
+    if options.plot and Path(options.plot).suffix not in _PLOT_SUFFIXES:
+        options.parser.error(
+            f"--plot: expected a name that ends in {' or '.join(_PLOT_SUFFIXES)}, got {options.plot!r}"
+        )
+    files = [Path(f).resolve() for f in (options.json, options.markdown, options.plot) if f and f != "-"]
+    if len(set(files)) < len(files):
+        options.parser.error("--json, --markdown, --plot: expected a file each, got one twice")
     try:
         registry = Installed(options.device)
     except ValueError as error:
