@@ -211,7 +211,7 @@ def check_tensors(
 
 
 def not_dense(tensor: torch.Tensor) -> str:
-    """What kind of tensor has no elements at strides in memory, in words; '' for the others."""
+    """The name of a kind of tensor that has no elements at strides in memory; '' for other kinds."""
     if tensor.is_nested:
         return "a nested one"
     return "" if tensor.layout is torch.strided else f"layout {tensor.layout}"

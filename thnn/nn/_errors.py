@@ -78,7 +78,7 @@ def with_name(name: str, error: Exception) -> Exception:
 
 
 def wrong_tensor(value: Any) -> str:
-    """What a value is instead of a tensor of floating-point numbers or integers in memory; '' if it is one."""
+    """The name of a value that is no tensor of floating-point numbers or integers in memory; '' for such a tensor."""
     if not isinstance(value, Tensor):
         return f"expected a tensor, got {type(value).__name__}"
     if kind := not_dense(value):
