@@ -26,8 +26,8 @@ static inline int64_t regionSize(const WindowAxis *axis, int64_t o)
 /* Divisor of element i of x along an axis. */
 static inline int64_t gradientDivisor(const RegionSums *f, int a, int64_t i)
 {
-  const WindowAxis *axis = &f->axis[a];
   if (f->windows) return poolingDivisor(&f->windows->axis[a], i, f->countPadding);
+  const WindowAxis *axis = &f->axis[a];
   return regionSize(&(WindowAxis){.input = axis->output, .output = axis->input}, i);
 }
 
