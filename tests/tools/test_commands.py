@@ -232,7 +232,10 @@ def test_bench_reports_missing_packages_before_it_measures(
     ("arguments", "message"),
     [
         ("--plot x.foo", "--plot: expected a name that ends in .png or .svg or .pdf, got 'x.foo'"),
-        ("--json x.json --markdown ./x.json", "--json, --markdown, --plot: expected a file each, got one twice"),
+        (
+            "--json x.json --markdown ./x.json",
+            "--json, --markdown, --plot: expected a file each, got one twice",
+        ),
     ],
 )
 def test_bench_refuses_files_before_it_measures(
