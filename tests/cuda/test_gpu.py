@@ -239,6 +239,35 @@ def test_recurrent_layers(layer: str, bidirectional: bool) -> None:
     torch.testing.assert_close(results[1], results[0])
 
 
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        ("Conv1d", (2, 4, 9)),
+        ("Conv2d", (2, 4, 9, 9)),
+        ("Conv3d", (2, 4, 5, 5, 5)),
+        ("ConvTranspose1d", (2, 4, 9)),
+        ("ConvTranspose2d", (2, 4, 9, 9)),
+        ("ConvTranspose3d", (2, 4, 5, 5, 5)),
+        ("Linear", (2, 3, 4)),
+    ],
+)
+def test_layers_that_torch_computes(layer: str, shape: tuple[int, ...]) -> None:
+    """torch's bits, and thnn's errors."""
+    arguments = (4, 6) if layer == "Linear" else (4, 6, 3)
+    theirs, ours = getattr(torch.nn, layer)(*arguments), getattr(thnn.nn, layer)(*arguments)
+    ours.load_state_dict(theirs.state_dict())
+    x = torch.randn(shape, requires_grad=True)
+    results = []
+    for made in (theirs, ours):
+        output = made(x)
+        results.append([output, *torch.autograd.grad(output.square().sum(), [x, *made.parameters()])])
+    assert _same(results[1], results[0])
+    with pytest.raises(ValueError, match=rf"^{layer}: input: expected 4 (channels|features)"):
+        ours(torch.randn(*shape[:1], 5, *shape[2:]) if layer != "Linear" else torch.randn(2, 5))
+    with pytest.raises(TypeError, match=rf"^{layer}"):
+        ours(x.double())
+
+
 def test_a_compiled_layer() -> None:
     torch.manual_seed(0)
     layer = torch.nn.Sequential(

@@ -5,11 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from thnn._functions.classes import function_classes
 from thnn.nn._errors import layer_error, wrong_count
 from thnn.nn._layer import recorded
-
-_linear = function_classes["LinearFunction"].apply
+from thnn.nn.functional.convolution import linear
 
 
 class Linear(torch.nn.Linear):
@@ -31,10 +29,7 @@ class Linear(torch.nn.Linear):
                 raise TypeError(
                     f"{type(self).__name__}: input: expected a tensor, got {type(input).__name__}"
                 )
-            if input.dim() <= 2:
-                return _linear(input, self.weight, self.bias)
-            rows = _linear(input.flatten(0, -2), self.weight, self.bias)
-            return rows.reshape(*input.shape[:-1], rows.shape[-1])
+            return linear(input, self.weight, self.bias)
         except (TypeError, ValueError, NotImplementedError) as error:
             if (output := recorded(self, input)) is not None:
                 return output

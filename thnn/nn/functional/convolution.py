@@ -1,4 +1,5 @@
-"""Convolutions and linear: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
+"""Convolutions and linear: the functions of ``torch.nn.functional`` of the same names, computed by thnn; for CUDA
+tensors, by torch.
 
 Inputs are float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for other types, ValueError
 for wrong sizes and settings.
@@ -6,7 +7,8 @@ for wrong sizes and settings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -17,11 +19,33 @@ from thnn.nn.functional._per_axis import Size, per_axis
 _convolution = function_classes["ConvolutionFunction"]
 _full_convolution = function_classes["FullConvolutionFunction"]
 _linear = function_classes["LinearFunction"]
+_CONVOLUTIONS: dict[int, Callable[..., Tensor]] = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
+_TRANSPOSED: dict[int, Callable[..., Tensor]] = {
+    1: F.conv_transpose1d,
+    2: F.conv_transpose2d,
+    3: F.conv_transpose3d,
+}
+
+
+def _is_on_gpu(input: Tensor) -> bool:
+    """True for a CUDA tensor. torch's function computes it: thnn's class would call torch's operators, too, and more of
+    them in the backward pass."""
+    return isinstance(input, Tensor) and input.is_cuda
+
+
+def _by_torch(function: Callable[..., Tensor], *args: Any) -> Tensor | None:
+    """The result, or None for a RuntimeError: thnn's class then raises an error that names the argument."""
+    try:
+        return function(*args)
+    except RuntimeError:
+        return None
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input * weight^T + bias: input (..., I), weight (O, I), bias (O), output (..., O)."""
-    output: Tensor
+    output: Tensor | None
+    if _is_on_gpu(input) and (output := _by_torch(F.linear, input, weight, bias)) is not None:
+        return output
     if input.dim() <= 2:
         output = _linear.apply(input, weight, bias)
         return output
@@ -52,6 +76,11 @@ def _convolved(
     dilation: Size,
     groups: int,
 ) -> Tensor:
+    output: Tensor | None
+    if _is_on_gpu(input):
+        output = _by_torch(_CONVOLUTIONS[dims], input, weight, bias, stride, padding, dilation, groups)
+        if output is not None:
+            return output
     if padding == "same":
         if any(s != 1 for s in per_axis("stride", stride, dims)):
             raise ValueError(f"stride: expected 1 with padding='same', got {stride}")
@@ -66,7 +95,7 @@ def _convolved(
         if padding != "valid":
             raise ValueError(f"padding: expected numbers, 'valid' or 'same', got {padding!r}")
         padding = 0
-    output: Tensor = _convolution.apply(
+    output = _convolution.apply(
         input,
         weight,
         bias,
@@ -128,7 +157,14 @@ def _transposed(
     output_padding: Size,
     groups: int,
 ) -> Tensor:
-    output: Tensor = _full_convolution.apply(
+    output: Tensor | None
+    if _is_on_gpu(input):
+        output = _by_torch(
+            _TRANSPOSED[dims], input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+        if output is not None:
+            return output
+    output = _full_convolution.apply(
         input,
         weight,
         bias,
