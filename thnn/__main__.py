@@ -401,12 +401,11 @@ def _refuse_options(options: argparse.Namespace, names: Sequence[str], why: str)
 
 def _refuse_unused_options(options: argparse.Namespace) -> None:
     """Refuses options that have no effect on rows of a header or of another device."""
-    on_cpu = options.device.partition(":")[0] == "cpu"
-    if on_cpu and not options.pattern.endswith(".h"):
-        return
-    why = "with FILE.h" if on_cpu else f"with --device {options.device}"
-    names = ["json", "plot", "markdown", "compile", "return_freed_memory", *([] if on_cpu else ["threads"])]
-    _refuse_options(options, names, why)
+    if options.device.partition(":")[0] != "cpu":
+        _refuse_options(options, ("threads", "return_freed_memory"), f"with --device {options.device}")
+    if options.pattern.endswith(".h"):
+        names = ("json", "plot", "markdown", "compile", "return_freed_memory")
+        _refuse_options(options, names, "with FILE.h")
 
 
 def _bench(options: argparse.Namespace) -> int:

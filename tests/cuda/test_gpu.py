@@ -268,6 +268,7 @@ def test_layers_that_torch_computes(layer: str, shape: tuple[int, ...]) -> None:
         ours(x.double())
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # while torch 2.11 imports its compiler
 def test_a_compiled_layer() -> None:
     torch.manual_seed(0)
     layer = torch.nn.Sequential(

@@ -18,9 +18,10 @@
 #define LINE_VECTORS ((int)(BLOCK_LINES / VL))
 #define CHUNK_ROWS 1024
 
-/* The line of rows first <= o < first + copies of slice d of plane (n, c) of y, which read the same rows of x. */
+/* The line of `rows` rows from row `first` on in each of `slices` slices from slice d on of plane (n, c) of y, which all
+   read the same rows of x. */
 typedef struct RegionLine {
-  int64_t n, c, d, first, copies;
+  int64_t n, c, d, first, slices, rows;
   Region depth, height;
 } RegionLine;
 
@@ -77,6 +78,8 @@ static inline void regionTile(RegionLines *l, int64_t first)
   for (int64_t j = first; j < l->end; j++) l->columns[j - first] = regionOf(l->regions, 2, sample, j);
 }
 
+static inline bool sameRegion(Region a, Region b) { return a.start == b.start && a.end == b.end; }
+
 /* Calls compute(context) with blocks of the lines of a task. */
 static inline void regionBlocks(RegionLines *l, int64_t task, void (*compute)(void *context), void *context)
 {
@@ -86,10 +89,14 @@ static inline void regionBlocks(RegionLines *l, int64_t task, void (*compute)(vo
   int64_t slice = begin / l->chunks, part = begin % l->chunks, plane = slice / y->d, d = slice % y->d;
   int64_t n = plane / y->c, c = plane % y->c;
   Region depth = {0, 0};
-  for (int64_t unit = begin; unit < end; unit++) {
+  for (int64_t unit = begin, slices; unit < end; unit += slices) {
     const int64_t top = part * l->chunk, rows = MIN(l->chunk, y->h - top);
     if (unit == begin || y->d > 1 || regions->samples)
       depth = regionOf(regions, 0, regionSample(regions, 0, n, c), d);
+    slices = 1;
+    if (l->chunks == 1 && !regions->samples)
+      while (unit + slices < end && d + slices < y->d && sameRegion(depth, regionOf(regions, 0, 0, d + slices)))
+        slices++;
     if (unit == begin || l->chunks > 1 || (regions->samples && d == 0)) {
       const real sample = regionSample(regions, 1, n, c);
       for (int64_t o = 0; o < rows; o++) l->heights[o] = regionOf(regions, 1, sample, top + o);
@@ -97,15 +104,15 @@ static inline void regionBlocks(RegionLines *l, int64_t task, void (*compute)(vo
     RegionLine *last = NULL;
     for (int64_t o = 0; o < rows; o++) {
       const Region height = l->heights[o];
-      if (last && last->height.start == height.start && last->height.end == height.end) {
-        last->copies++;
+      if (last && sameRegion(last->height, height)) {
+        last->rows++;
         continue;
       }
       if (l->count == BLOCK_LINES) compute(context), l->count = 0;
       last = &l->block[l->count++];
-      *last = (RegionLine){n, c, d, top + o, 1, depth, height};
+      *last = (RegionLine){n, c, d, top + o, slices, 1, depth, height};
     }
-    if (++part == l->chunks) part = 0, d++;
+    if (++part == l->chunks) part = 0, d += slices;
     if (d < y->d) continue;
     d = 0;
     if (++c == y->c) c = 0, n++;

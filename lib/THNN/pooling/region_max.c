@@ -159,14 +159,16 @@ static void storeRows(const MaxBuffers *b)
     const RegionLine *s = &l->block[i];
     const real *from = b->row + i * LINE_PITCH;
     const vlane *fromPosition = b->rowPosition + i * LINE_PITCH;
-    real *to = b->f->output + s->n * y->sn + s->c * y->sc + s->d * y->sd + s->first * y->sh + j0 * y->sw;
-    int64_t *indexTo = b->f->indices + s->n * index->sn + s->c * index->sc + s->d * index->sd +
-                       s->first * index->sh + j0 * index->sw;
-    for (int64_t copy = 0; copy < s->copies; copy++, to += y->sh, indexTo += index->sh) {
-      if (y->sw == 1) copyLanes(to, from, n);
-      for (int64_t j = 0; j < n && y->sw != 1; j++) to[j * y->sw] = from[j];
-      if (index->sw == 1) widenIndices(indexTo, fromPosition, n);
-      for (int64_t j = 0; j < n && index->sw != 1; j++) indexTo[j * index->sw] = fromPosition[j];
+    for (int64_t d = s->d; d < s->d + s->slices; d++) {
+      real *to = b->f->output + s->n * y->sn + s->c * y->sc + d * y->sd + s->first * y->sh + j0 * y->sw;
+      int64_t *indexTo = b->f->indices + s->n * index->sn + s->c * index->sc + d * index->sd +
+                         s->first * index->sh + j0 * index->sw;
+      for (int64_t row = 0; row < s->rows; row++, to += y->sh, indexTo += index->sh) {
+        if (y->sw == 1) copyLanes(to, from, n);
+        for (int64_t j = 0; j < n && y->sw != 1; j++) to[j * y->sw] = from[j];
+        if (index->sw == 1) widenIndices(indexTo, fromPosition, n);
+        for (int64_t j = 0; j < n && index->sw != 1; j++) indexTo[j * index->sw] = fromPosition[j];
+      }
     }
   }
 }

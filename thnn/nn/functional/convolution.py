@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -29,8 +30,12 @@ _TRANSPOSED: dict[int, Callable[..., Tensor]] = {
 
 def _is_on_gpu(input: Tensor) -> bool:
     """True for a CUDA tensor. torch's function computes it: thnn's class would call torch's operators, too, and more of
-    them in the backward pass."""
-    return isinstance(input, Tensor) and input.is_cuda
+    them in the backward pass.
+
+    torch.compile gets the class. It chooses memory formats for the convolutions that it knows, and gradients of weights
+    in networks with operators of thnn had other strides than it had planned (torch 2.11).
+    """
+    return isinstance(input, Tensor) and input.is_cuda and not torch.compiler.is_compiling()
 
 
 def _by_torch(function: Callable[..., Tensor], *args: Any) -> Tensor | None:
