@@ -217,48 +217,59 @@ static void divideSums(const SumBuffers *b)
   }
 }
 
-/* Stores copies of a row one after the other. `tile` has memory for n + VL elements and one more row: the row over and
-   over, from which a vector is read at any place of the row. `streams`: with non-temporal stores; constant. */
-static ALWAYS_INLINE void storeCopies(const real *tile, int64_t n, int64_t copies, bool streams, real *to)
+/* Stores copies of a row one after the other with non-temporal stores. `tile` has memory for n + VL elements and one more
+   row: the row over and over, from which a vector is read at any place of the row. */
+static void streamCopies(const real *row, int64_t n, int64_t copies, real *tile, real *to)
 {
   const int64_t all = copies * n, head = MIN((int64_t)(-(uintptr_t)to % VBYTES / sizeof(real)), all);
+  for (int64_t i = 0; i < n + VL; i += n) copyLanes(tile + i, row, n);
   v_store_n(to, v_load_n(tile, (int)head), (int)head);
   int64_t i = head, place = head % n;
   for (const int64_t step = VL % n; i <= all - VL; i += VL) {
-    if (streams) v_stream(to + i, v_load(tile + place));
-    else v_store(to + i, v_load(tile + place));
+    v_stream(to + i, v_load(tile + place));
     place += step;
     if (place >= n) place -= n;
   }
   v_store_n(to + i, v_load_n(tile + place, (int)(all - i)), (int)(all - i));
 }
 
-static void storeRows(const SumBuffers *b)
+/* Stores the rows of lines first <= i < end in slice d, to which `slice` points. */
+static void storeSlice(const SumBuffers *b, int64_t first, int64_t end, real *slice)
 {
   const PoolingImages *y = &b->f->y;
   const RegionLines *l = &b->lines;
   const int64_t n = l->end - l->first;
-  for (int64_t i = 0; i < l->count; i++) {
+  for (int64_t i = first; i < end; i++) {
     const RegionLine *line = &l->block[i];
     const real *from = n == 1 ? b->sum + i : b->row + i * LINE_PITCH;
-    real *plane = b->f->to + line->n * y->sn + line->c * y->sc;
-    const bool dense = n == y->w && rowsAreDense(y);
-    for (int64_t k = 0; k < n + VL && dense; k += n) copyLanes(b->line + k, from, n);
-    for (int64_t d = line->d; d < line->d + line->slices; d++) {
-      real *to = plane + d * y->sd + line->first * y->sh + l->first * y->sw;
-      if (dense && b->f->streams) {
-        storeCopies(b->line, n, line->rows, true, to);
-        continue;
-      }
-      if (dense) {
-        storeCopies(b->line, n, line->rows, false, to);
-        continue;
-      }
-      for (int64_t row = 0; row < line->rows; row++, to += y->sh) {
-        if (y->sw == 1 && n > 1) copyLanes(to, from, n);
-        for (int64_t j = 0; j < n && (y->sw != 1 || n == 1); j++) to[j * y->sw] = from[j];
-      }
+    real *to = slice + line->first * y->sh + l->first * y->sw;
+    if (b->f->streams && n == y->w && rowsAreDense(y)) {
+      streamCopies(from, n, line->rows, b->line, to);
+      continue;
     }
+    for (int64_t row = 0; row < line->rows; row++, to += y->sh) {
+      if (y->sw == 1 && n > 1) copyLanes(to, from, n);
+      for (int64_t j = 0; j < n && (y->sw != 1 || n == 1); j++) to[j * y->sw] = from[j];
+    }
+  }
+}
+
+static void storeRows(const SumBuffers *b)
+{
+  const PoolingImages *y = &b->f->y;
+  const RegionLines *l = &b->lines;
+  const bool dense = l->end - l->first == y->w && rowsAreDense(y);
+  for (int64_t first = 0, end; first < l->count; first = end) {
+    const RegionLine *line = &l->block[first], *last;
+    for (end = first + 1; end < l->count && sameSlice(line, &l->block[end]);) end++;
+    last = &l->block[end - 1];
+    real *slice = b->f->to + line->n * y->sn + line->c * y->sc + line->d * y->sd;
+    storeSlice(b, first, end, slice);
+    for (int64_t d = 1; d < line->slices; d++)
+      if (dense && !b->f->streams)
+        copyLanes(slice + d * y->sd + line->first * y->w, slice + line->first * y->w,
+                  (last->first + last->rows - line->first) * y->w);
+      else storeSlice(b, first, end, slice + d * y->sd);
   }
 }
 

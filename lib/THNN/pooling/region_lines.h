@@ -78,6 +78,11 @@ static inline void regionTile(RegionLines *l, int64_t first)
   for (int64_t j = first; j < l->end; j++) l->columns[j - first] = regionOf(l->regions, 2, sample, j);
 }
 
+static inline bool sameSlice(const RegionLine *a, const RegionLine *b)
+{
+  return a->d == b->d && a->c == b->c && a->n == b->n;
+}
+
 static inline bool sameRegion(Region a, Region b) { return a.start == b.start && a.end == b.end; }
 
 /* Calls compute(context) with blocks of the lines of a task. */
