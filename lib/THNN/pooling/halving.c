@@ -1,6 +1,6 @@
 /* Windows that halve an image of even size: 2 x 2, or 3 x 3 whose first row and column the previous windows read, too.
    Each row of the input is loaded once, and even and odd columns are split and merged in registers. A slice of a volume
-   is an image. */
+   is an image; averages may be of several slices. */
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"
@@ -207,6 +207,14 @@ static __attribute__((noinline)) void tileRows(const TileRows *rows, bool averag
   else FOR_LANE_BLOCKS(rows->columns, tileBlock, rows, false, false);
 }
 
+/* True if each input belongs to one window of d x 2 x 2. */
+static bool averageHalves(const Pooling *pooling)
+{
+  const WindowAxis *d = &pooling->axis[0];
+  return d->padding == 0 && d->input == d->output * d->kernel && (d->stride == d->kernel || d->output == 1) &&
+         axisHalves(&pooling->axis[1], 2) && axisHalves(&pooling->axis[2], 2);
+}
+
 /* The number of elements of gradInput that are assembled in the first-level cache before non-temporal stores. */
 #define STREAM_BLOCK 1024
 
@@ -215,14 +223,15 @@ bool THNN_(poolingBackwardHalving)(const PoolingBackward *f)
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
   const PoolingImages *g = &f->g, *index = &f->index, *x = &f->x;
   const int64_t kernel = w->kernel == 3 && f->indices ? 3 : 2;
-  if (!poolingHalves(f->pooling, kernel)) return false;
+  const int64_t copies = f->indices ? 1 : d->kernel; /* slices of gradInput that are equal */
+  if (f->indices ? !poolingHalves(f->pooling, kernel) : !averageHalves(f->pooling)) return false;
   if (x->sw != 1 || g->sw != 1 || (f->indices && index->sw != 1)) return false;
-  const bool streams = f->streams && x->sh == w->input;
+  const bool dense = x->sh == w->input, streams = f->streams && dense;
   const int64_t line = 2 * w->input, most = MAX(STREAM_BLOCK / line, 1);
   const int64_t rows = x->n * x->c * d->output * h->output, perTask = ceilDivide(rowsPerTask(line), most) * most;
   const size_t bytes = streams ? sizeof(real) * (size_t)(most * line) : 0;
   if (bytes > THNN_SCRATCH_LIMIT) return false;
-  THNN_PARALLEL_FOR(task, ceilDivide(rows, perTask), rows * line) {
+  THNN_PARALLEL_FOR(task, ceilDivide(rows, perTask), rows * copies * line) {
     real *lines = streams ? thnn_scratch(bytes) : NULL;
     TileRows s = {.columns = w->output,
                   .fromStep = g->sh,
@@ -230,7 +239,7 @@ bool THNN_(poolingBackwardHalving)(const PoolingBackward *f)
                   .toStep = 2 * x->sh,
                   .width = w->input,
                   .indexRamp = ramp(2),
-                  .weight = (real)1 / (real)4};
+                  .weight = (real)1 / (real)(4 * copies)};
     const int64_t end = MIN(rows, (task + 1) * perTask);
     for (int64_t row = task * perTask; row < end; row += s.count) {
       const int64_t slice = row / h->output, o = row % h->output;
@@ -240,10 +249,17 @@ bool THNN_(poolingBackwardHalving)(const PoolingBackward *f)
       s.index = f->indices ? f->indices + imagesSlice(index, slice) + o * index->sh : NULL;
       if (f->scale) s.weight = f->scale[slice / d->output % x->c];
       s.firstIndex = (slice % d->output * h->input + 2 * o) * w->input;
-      real *to = f->gradInput + imagesSlice(x, slice) + 2 * o * x->sh;
+      real *to =
+          f->gradInput + imagesPlane(x, slice / d->output) + slice % d->output * copies * x->sd + 2 * o * x->sh;
       s.to = streams ? lines : to;
       tileRows(&s, !f->indices, kernel == 3);
       if (streams) streamLanes(to, lines, s.count * line);
+      for (int64_t copy = 1; copy < copies; copy++) {
+        s.to = to + copy * x->sd;
+        if (streams) streamLanes(s.to, lines, s.count * line);
+        else if (dense) copyLanes(s.to, to, s.count * line);
+        else tileRows(&s, true, false);
+      }
     }
   }
   return true;
