@@ -373,7 +373,7 @@ ERRORS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], type[Exception], str]]
     ("EmbeddingBag", (3, 2), (torch.tensor([1]), torch.tensor([1])), IndexError, ""),
     ("LocalResponseNorm", (2,), (torch.ones(2, 2),), ValueError, "input: expected at least 3 dimensions"),
     ("MSELoss", (), (torch.ones(2), torch.ones(3)), ValueError, "target: expected the size of input"),
-    ("MSELoss", (), (torch.ones(2), [1.0]), TypeError, "second argument: expected a tensor, got list"),
+    ("MSELoss", (), (torch.ones(2), [1.0]), TypeError, "target: expected a tensor, got list"),
     ("L1Loss", (None, None, "none"), (torch.ones(2), torch.ones(3)), ValueError, ""),
     ("BCELoss", (), (torch.tensor([2.0]), torch.ones(1)), ValueError, "input: "),
     ("NLLLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), IndexError, "target: "),

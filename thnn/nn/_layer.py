@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,8 +15,6 @@ from torch.nn.utils.rnn import PackedSequence
 
 from thnn._torch import in_onnx_export, traced_as
 from thnn.nn._errors import with_name, wrong_tensor
-
-_ARGUMENTS = ("input", "second argument", "third argument")
 
 Forward = TypeVar("Forward", bound=Callable[..., Any])
 
@@ -48,7 +47,8 @@ def layer_forward(forward: Forward) -> Forward:
         except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
             if (output := recorded(self, input, *args, **keywords)) is not None:
                 return output
-            raise _explained(self, (input, *args), error) from None
+            names = [*inspect.signature(forward).parameters][1:]
+            raise _explained(self, dict(zip(names, (input, *args))), error) from None
 
     # Compiled code would check in each call that the closure of `wrapped` is the same. torch.compile wraps the errors.
     traced_as(wrapped, forward)
@@ -80,16 +80,18 @@ def torch_forward(layer: torch.nn.Module, *args: Any, **keywords: Any) -> Any:
     return same.forward(*args, **keywords)
 
 
-def _explained(layer: torch.nn.Module, arguments: tuple[Any, ...], error: Exception) -> Exception:
-    """The error of a function as an error of the layer."""
+def _explained(layer: torch.nn.Module, arguments: dict[str, Any], error: Exception) -> Exception:
+    """The error of a function as an error of the layer, which was called with the arguments."""
     name = type(layer).__name__
     if not isinstance(error, ValueError | IndexError):  # about a tensor that the layer can read
         is_recurrent = isinstance(layer, RNNBase | RNNCellBase)  # which checks its states
-        for argument, value in zip(("input",) if is_recurrent else _ARGUMENTS, arguments):
+        for k, (argument, value) in enumerate(arguments.items()):
+            if is_recurrent and k > 0:
+                break
             if isinstance(layer, RNNBase) and isinstance(value, PackedSequence):
                 continue
             # Other arguments than the input may be lists of numbers.
-            may_be_other = argument != "input" and not isinstance(error, AttributeError)
+            may_be_other = k > 0 and not isinstance(error, AttributeError)
             if (isinstance(value, Tensor) or not may_be_other) and (wrong := wrong_tensor(value)):
                 return TypeError(f"{name}: {argument}: {wrong}")
     return with_name(name, error)
