@@ -321,12 +321,15 @@ void THNN_(gemm)(const Gemm *gemm)
   const double products = (double)p.groups * (double)tiles * (double)columns * terms;
   if (products == 0) return;
   const int64_t work = (int64_t)MIN(products, 1e15);
-  /* A grid of down x across blocks, chosen so that the largest block costs least. Each block packs its own operands;
-     then blocks are divided until packed a and sums are within A_BYTES and SUM_BYTES. */
+  /* A grid of down x across blocks, chosen so that the largest block costs least; if the rows of c have the columns of
+     all groups, a thread has the same rows in each group. Each block packs its own operands; then blocks are divided until
+     packed a and sums are within A_BYTES and SUM_BYTES. */
   const int threads = thnn_threads(1 << 20, work);
+  const bool groupsShareRows = p.groups > 1 && p.b.cStride[3] == 1 && p.cGroupStride == columns;
   int64_t down = 1, across = 1;
   double least = INFINITY;
-  for (int64_t i = 1; i <= threads && p.groups % threads != 0; i++) {
+  if (groupsShareRows) down = MIN(threads, tiles);
+  for (int64_t i = 1; i <= threads && !groupsShareRows && p.groups % threads != 0; i++) {
     const int64_t j = threads / i, t = ceilDivide(tiles, i), n = ceilDivide(panels, j);
     double cost = (double)(t * n * GEMM_MR + 4 * t + 8 * n * ceilDivide(t, TILES_OF_A));
     if (j > 1 && p.b.cStride[3] == 1) cost += SHARED_LINE_COST / terms * (double)(t * GEMM_MR);
@@ -339,8 +342,10 @@ void THNN_(gemm)(const Gemm *gemm)
   down = MIN(ceilDivide(ceilDivide(tiles, TILES_OF_A), down) * down, tiles);
   const int64_t panelsOfSums = SUM_BYTES / (ceilDivide(tiles, down) * MICROTILE_REALS * (int64_t)sizeof(real));
   across = MIN(ceilDivide(ceilDivide(panels, panelsOfSums), across) * across, panels);
-  THNN_PARALLEL_FOR(i, p.groups * down * across, work) {
-    const int64_t group = i / (down * across), row = i / across % down, column = i % across;
+  const int64_t outer = groupsShareRows ? down : 1, inner = down / outer * across;
+  THNN_PARALLEL_FOR(i, outer * p.groups * inner, work) {
+    const int64_t group = i / inner % p.groups, column = i % across;
+    const int64_t row = groupsShareRows ? i / inner / p.groups : i / across % down;
     Gemm one = p;
     one.a.data += group * p.a.groupStride;
     one.b.data += group * p.b.groupStride;
