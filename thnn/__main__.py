@@ -29,6 +29,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _thread_count(text: str) -> int:
+    if _count(text) > 1024:
+        raise argparse.ArgumentTypeError(f"expected at most 1024 threads, got {text}")
+    return int(text)
+
+
 def _json_file(text: str) -> str:
     """The path after --json, which must end in .json so that a pattern is not mistaken for a path."""
     if text != "-" and not text.endswith(".json"):
@@ -137,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DEVICE",
         help="time the rows of functions and networks on this device: cpu (default), cuda",
     )
-    command.add_argument("--threads", type=_count, metavar="N", help="threads for both (default 2)")
+    command.add_argument("--threads", type=_thread_count, metavar="N", help="threads for both (default 2)")
     command.add_argument(
         "--rounds",
         type=_count,

@@ -41,7 +41,7 @@ void THNN_(RReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
   if (train) {
     THNN_RESIZE_LIKE(noise, input);
     THNN_CHECK_NO_OVERLAP(noise, input);
-    if (!inplace) THNN_CHECK_NO_OVERLAP(noise, output);
+    THNN_CHECK_NO_OVERLAP(noise, output);
   }
   THNN_RETURN_IF_META(state);
   THTensor *const y = inplace ? input : output;

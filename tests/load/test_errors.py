@@ -65,6 +65,24 @@ def test_a_derivative_without_its_functions(write: Write) -> None:
         loaded.CubeFunction(2.0)
 
 
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        (
+            "THTensor *gradInput,",
+            "Cube_updateGradInput: expected a gradient by an argument of Cube_updateOutput",
+        ),
+        ("THTensor *output,", "Cube_updateOutput: expected an output"),
+    ],
+)
+def test_functions_without_a_result(write: Write, argument: str, message: str) -> None:
+    header = "".join(line for line in HEADER.splitlines(keepends=True) if argument not in line)
+    declared = re.sub(r"//.*|/\*.*", "", header).replace("TH_API ", "").replace(";", " { (void)state; }")
+    loaded = thnn.load(write(header, kernel=declared))
+    with pytest.raises(thnn.HeaderError, match=message):
+        loaded.CubeFunction(2.0)
+
+
 def test_name_that_python_cannot_use(write: Write) -> None:
     header = write(HEADER.replace("gain", "ctx"))
     text = raises(thnn.HeaderError, header)

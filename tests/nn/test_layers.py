@@ -411,6 +411,64 @@ ERRORS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], type[Exception], str]]
     ("GRU", (2, 3), (torch.ones(0, 1, 2),), ValueError, "input: expected at least one step"),
     ("GRU", (2, 3), (torch.ones(4, 1, 2), torch.ones(1, 2, 3)), ValueError, r"hx: expected \(1, 1, 3\)"),
     ("GRU", (2, 3), ([1.0],), TypeError, "input: expected a tensor, got list"),
+    (
+        "GRUCell",
+        (2, 3),
+        (torch.ones(4, 2), torch.ones(4, 3).double()),
+        TypeError,
+        "hx: expected torch.float32",
+    ),
+    (
+        "LSTM",
+        (2, 3),
+        (torch.ones(4, 2), (torch.ones(1, 3).to_sparse(),) * 2),
+        TypeError,
+        "hx: expected a dense",
+    ),
+    ("LSTM", (2, 3), (torch.ones(4, 2), (torch.ones(1, 3, device="meta"),) * 2), TypeError, "hx: .* on cpu"),
+    *(
+        (
+            "GRU",
+            (2, 3),
+            (PackedSequence(torch.ones(5, 2), torch.tensor(sizes)),),
+            kind,
+            f"input: batch_sizes: {message}",
+        )
+        for sizes, kind, message in (
+            ([2, 1, 2], ValueError, "expected at most the 1 sequences of the step before in step 2, got 2"),
+            ([3, 1], ValueError, "expected a sum of 5, the rows of data, got 4"),
+            ([6, -1], ValueError, "expected no negative number, got -1"),
+            ([3.0, 2.0], TypeError, "expected integers"),
+        )
+    ),
+    (
+        "AvgPool2d",
+        (2, 2, 0, False, True, 2**70),
+        (torch.ones(1, 4, 4),),
+        ValueError,
+        "divisor_override: .* 64 bits",
+    ),
+    (
+        "AvgPool3d",
+        (2, 2, 0, False, True, 1.5),
+        (torch.ones(1, 4, 4, 4),),
+        TypeError,
+        "divisor_override: .* integer",
+    ),
+    (
+        "LPPool2d",
+        (2, 2),
+        (torch.ones(1, 4, 4).long(),),
+        TypeError,
+        "input: expected torch.float32 or torch.float64",
+    ),
+    (
+        "FractionalMaxPool2d",
+        (2, 3),
+        (torch.ones(1, 8, 8).long(),),
+        TypeError,
+        "input: expected torch.float32",
+    ),
 ]
 
 

@@ -154,6 +154,7 @@ def test_output_that_cannot_be_written() -> None:
     "arguments",
     [
         ("--threads", "0"),
+        ("--threads", "99999999999"),
         ("--rounds", "-1"),
         ("--json", "/nowhere/b.json"),
         ("--plot", "/"),

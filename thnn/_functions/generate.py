@@ -159,6 +159,17 @@ def _make(
             f"{forward.name}: expected one output for a class, got {', '.join(outputs)}; the functions of a backend"
             " write all of them",
         )
+    if not outputs:
+        raise HeaderError(
+            forward.location, f"{forward.name}: expected an output, a tensor with [OUT], got none"
+        )
+    for function in module.backwards:
+        if not _gradients(function, inputs):
+            raise HeaderError(
+                function.location,
+                f"{function.name}: expected a gradient by an argument of {forward.name}, such as"
+                f" {'gradWeight' if function.phase == 'accGradParameters' else 'gradInput'}, got none",
+            )
     returns_indices = "indices" in saved
     options = [a.name for a in forward.arguments if a.role == "generator"]
     options += ["return_indices"] if returns_indices else []

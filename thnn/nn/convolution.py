@@ -64,6 +64,8 @@ _WORDS = {
 def _explained(layer: Any, input: Any, error: Exception) -> Exception:
     """The error with the names of the layer's settings; ValueError if a setting of the layer is the reason."""
     name, axes, weight = type(layer).__name__, layer._image, layer.weight
+    if not isinstance(weight, Tensor):
+        return TypeError(f"{name}: weight: expected a tensor, got {type(weight).__name__}")
     dims, kernel = len(axes), tuple(weight.shape[2:])
     if len(kernel) != dims:
         return ValueError(f"{name}: kernel_size: expected {dims} numbers, got {kernel}")
@@ -91,7 +93,7 @@ class _Convolution(ConvBase):
     def forward(self, input: Tensor) -> Tensor:
         try:
             return self._conv_forward(input, self.weight, self.bias)
-        except (TypeError, ValueError, NotImplementedError) as error:
+        except (TypeError, ValueError, NotImplementedError, AttributeError) as error:
             if (output := recorded(self, input)) is not None:
                 return output
             raise _explained(self, input, error) from None
@@ -127,7 +129,7 @@ class _ConvTranspose(ConvTransposeBase):
         """`output_size` selects one of the output sizes that a stride allows."""
         try:
             return self._transposed_forward(input, self.weight, output_size)
-        except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+        except (TypeError, ValueError, IndexError, NotImplementedError, AttributeError) as error:
             if (output := recorded(self, input, output_size)) is not None:
                 return output
             raise _explained(self, input, error) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -74,8 +75,7 @@ def _check_cell(
     _check_states(states, count)
     expected = (*input.shape[:-1], layer.hidden_size)
     for state in states:
-        if state.shape != expected:
-            raise ValueError(f"hx: expected {expected}, got {tuple(state.shape)}")
+        _check_state(state, expected, input)
 
 
 def _check_states(states: Any, count: int) -> None:
@@ -91,7 +91,35 @@ def _check_states(states: Any, count: int) -> None:
     raise TypeError(f"hx: expected {expected}, got {type(got).__name__}")
 
 
+def _check_state(state: Tensor, size: tuple[int, ...], input: Tensor) -> None:
+    """Raises ValueError for a state of another size, TypeError for one that cannot be computed with the input."""
+    if state.shape != size:
+        raise ValueError(f"hx: expected {size}, got {tuple(state.shape)}")
+    if state.dtype != input.dtype and not torch.is_autocast_enabled(input.device.type):
+        raise TypeError(f"hx: expected {input.dtype}, the type of input, got {state.dtype}")
+    if state.device != input.device:
+        raise TypeError(f"hx: expected a tensor on {input.device}, the device of input, got {state.device}")
+    if state.layout is not torch.strided:
+        raise TypeError(f"hx: expected a dense tensor, got {state.layout}")
+
+
 # Sequences
+
+
+def _check_batch_sizes(sizes: Sequence[Any], rows: int) -> None:
+    """Raises TypeError or ValueError unless the numbers are those of a PackedSequence with data of `rows` rows."""
+    if not all(isinstance(size, int) for size in sizes):
+        raise TypeError("input: batch_sizes: expected integers, got numbers of another type")
+    for step, (before, size) in enumerate(itertools.pairwise(sizes), start=1):
+        if size > before:
+            raise ValueError(
+                f"input: batch_sizes: expected at most the {before} sequences of the step before in step {step}, got"
+                f" {size}"
+            )
+    if sizes[-1] < 0:
+        raise ValueError(f"input: batch_sizes: expected no negative number, got {sizes[-1]}")
+    if sum(sizes) != rows:
+        raise ValueError(f"input: batch_sizes: expected a sum of {rows}, the rows of data, got {sum(sizes)}")
 
 
 class _Recurrent(torch.nn.RNNBase):
@@ -110,10 +138,7 @@ class _Recurrent(torch.nn.RNNBase):
         _check_states(states, count)
         shape = expected if is_batched else (expected[0], expected[2])
         for state in states:
-            if state.shape != shape:
-                raise ValueError(f"hx: expected {shape}, got {tuple(state.shape)}")
-            if state.dtype != input.dtype and not torch.is_autocast_enabled(input.device.type):
-                raise TypeError(f"hx: expected {input.dtype}, the type of input, got {state.dtype}")
+            _check_state(state, shape, input)
         return tuple(states) if is_batched else tuple(s.unsqueeze(1) for s in states)
 
     def _forward(self, input: Any, hx: Any) -> tuple[Any, States]:
@@ -154,6 +179,8 @@ class _Recurrent(torch.nn.RNNBase):
         sizes = batch_sizes.tolist()
         if not sizes:
             raise ValueError("input: expected at least one step, got an empty PackedSequence")
+        if not torch.compiler.is_compiling():
+            _check_batch_sizes(sizes, len(data))
         if hx is not None and torch.compiler.is_compiling():
             # Compiled code does not know the numbers of sequences, which are data. This check, at run time, lets it
             # compare the sizes of the states.

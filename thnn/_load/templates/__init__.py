@@ -53,7 +53,7 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
         for target, source in files.items()
     }
     for path in texts:
-        if path.exists():
+        if path.exists() or path.is_symlink():
             raise ValueError(f"{path} exists; choose another folder with --directory")
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -47,6 +47,11 @@ def _check_dims(input: Tensor, dims: int) -> None:
         )
 
 
+def _check_floating_point(input: Tensor) -> None:
+    if not input.is_floating_point():
+        raise TypeError(f"input: expected torch.float32 or torch.float64, got {input.dtype}")
+
+
 def _without_windows_beyond_input(
     pooled: Tensor,
     input: Tensor,
@@ -250,8 +255,10 @@ def _overridden(
     """Averages that count padding, multiplied by the numbers of elements of their windows and divided by `divisor`."""
     if divisor is None:
         return output
-    if divisor == 0:
-        raise ValueError("divisor_override: expected a number other than 0, got 0")
+    if not isinstance(divisor, (int, torch.SymInt)):
+        raise TypeError(f"divisor_override: expected an integer, got {divisor!r}")
+    if divisor == 0 or not -(2**63) <= divisor < 2**63:
+        raise ValueError(f"divisor_override: expected an integer of 64 bits other than 0, got {divisor}")
     for axis in range(-len(kernel), 0):
         windows = torch.arange(output.shape[axis], device=output.device)
         start = windows * strides[axis] - paddings[axis]
@@ -325,6 +332,7 @@ def _fractional_arguments(
             raise ValueError(f"output_ratio: expected numbers between 0 and 1, got {output_ratio}")
         output_size = [scaled(size, ratio) for size, ratio in zip(input.shape[-dims:], ratios)]
     if samples is None:
+        _check_floating_point(input)
         batch = input.shape[0] if input.dim() == dims + 2 else 1
         samples = torch.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype, device=input.device)
     return per_axis("output_size", output_size, dims), samples
@@ -377,6 +385,7 @@ def fractional_max_pool3d(
 def _lp_pool(
     dims: int, input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None, ceil_mode: bool
 ) -> Tensor:
+    _check_floating_point(input)  # the powers of integers might be floating-point numbers
     if norm_type == 0:
         raise ValueError(f"norm_type: expected a number other than 0, got {norm_type}")
     if abs(norm_type) == math.inf:  # math.isinf takes no symbolic number of torch.compile
