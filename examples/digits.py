@@ -257,6 +257,7 @@ def main() -> None:
     draw(options.output, histories, digits, predicted)
     for name, history in histories.items():
         print(f"{name:<5} trained in {history.seconds:.2f} s")
+    print("Other programs on the machine distort these times.")
     print(f"picture: {options.output}")
     print(f"test accuracy: {100 * (predicted == digits.test_target).double().mean():.2f} %")
 

@@ -846,10 +846,11 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int aH,                // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
 
-/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
-   convolutions above that are not transposed are special cases of it, some with another order of the dimensions of
-   input or weight; the locally connected ones and those with a connection table, below, are not. The layers of
-   thnn.nn call it.
+/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The layers
+   of thnn.nn call it. Special cases of it, some with another order of the dimensions of input or weight, are
+   TemporalConvolution, TemporalRowConvolution, SpatialConvolutionMM, SpatialDilatedConvolution,
+   SpatialDepthWiseConvolution, VolumetricConvolution, VolumetricConvolutionMM and VolumetricDilatedConvolution;
+   SpatialConvolutionLocal and SpatialConvolutionMap are not.
 
      output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                        input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
@@ -2296,7 +2297,8 @@ TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
     THTensor *gradOutput);  // gradient of the loss by output, sized as output
 
 /* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or
-   not. The up-sampling functions above are special cases of it; the layers of thnn.nn call it.
+   not. The layers of thnn.nn call it. Special cases of it are TemporalUpSamplingNearest, SpatialUpSamplingNearest,
+   VolumetricUpSamplingNearest, TemporalUpSamplingLinear, SpatialUpSamplingBilinear and VolumetricUpSamplingTrilinear.
 
      nearest:           output[x] = input[floor(x * s)]
      linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
@@ -2669,7 +2671,7 @@ TH_API void THNN_(RReLU_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *noise,       // as the forward left it; read if random, see above
+    THTensor *noise,       // as the forward left it; read if train and upper - lower > 1e-6
     accreal lower,         // least slope
     accreal upper,         // largest slope
     bool train,            // random slopes

@@ -263,7 +263,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'input', 'input', doc='input'),
         A('THTensor*', 'gradOutput', 'gradOutput', is_modified=True, doc='sized as output; overwritten if inplace'),
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
-        A('THTensor*', 'noise', 'saved', doc='as the forward left it; read if random, see above'),
+        A('THTensor*', 'noise', 'saved', doc='as the forward left it; read if train and upper - lower > 1e-6'),
         A('accreal', 'lower', 'scalar', doc='least slope'),
         A('accreal', 'upper', 'scalar', doc='largest slope'),
         A('bool', 'train', 'scalar', doc='random slopes'),

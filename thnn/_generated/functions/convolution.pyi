@@ -512,10 +512,11 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
 
 class ConvolutionFunction(FunctionBase):
-    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
-    convolutions above that are not transposed are special cases of it, some with another order of the dimensions of
-    input or weight; the locally connected ones and those with a connection table, below, are not. The layers of
-    thnn.nn call it.
+    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The layers
+    of thnn.nn call it. Special cases of it, some with another order of the dimensions of input or weight, are
+    TemporalConvolution, TemporalRowConvolution, SpatialConvolutionMM, SpatialDilatedConvolution,
+    SpatialDepthWiseConvolution, VolumetricConvolution, VolumetricConvolutionMM and VolumetricDilatedConvolution;
+    SpatialConvolutionLocal and SpatialConvolutionMap are not.
 
       output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                         input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],

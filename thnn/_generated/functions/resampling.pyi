@@ -221,7 +221,8 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
 
 class InterpolationFunction(FunctionBase):
     """Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or
-    not. The up-sampling functions above are special cases of it; the layers of thnn.nn call it.
+    not. The layers of thnn.nn call it. Special cases of it are TemporalUpSamplingNearest, SpatialUpSamplingNearest,
+    VolumetricUpSamplingNearest, TemporalUpSamplingLinear, SpatialUpSamplingBilinear and VolumetricUpSamplingTrilinear.
 
       nearest:           output[x] = input[floor(x * s)]
       linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
