@@ -114,6 +114,42 @@ def test_forms_of_a_call_of_a_plain_function() -> None:
             lambda: thnn.ThresholdFunction.apply(leaf(2), 0, 0, False, 9),
             r"1 argument too many; takes \(input, threshold, val",
         ),
+        (
+            lambda: thnn.BatchNormalizationFunction(momentum=0.1),
+            r"train is missing; takes \(running_mean or None, running_var or None, train, momentum, eps\)",
+        ),
+        (
+            lambda: thnn.SpatialConvolutionMMFunction(3, 3, 1, 1, padding=1),
+            r"unexpected keyword 'padding'; takes \(kW, kH, dW, dH, padW, padH\)",
+        ),
+        (
+            lambda: thnn.SpatialConvolutionMMFunction.apply(leaf(2), leaf(2), padding=1),
+            r"unexpected keyword 'padding'; takes \(input, weight, bias or None, kW, kH, dW, dH, padW, padH\)",
+        ),
+        (
+            lambda: thnn.LinearFunction.apply(leaf(2)),
+            r"weight is missing; takes \(input, weight, bias=None\)",
+        ),
+        (
+            lambda: thnn.TanhFunction(alpha=1),
+            "unexpected keyword 'alpha'; takes no settings; give the tensors",
+        ),
+        (
+            lambda: thnn.LogSoftMaxFunction(1),
+            r"takes no settings; .* no dim of PyTorch 0\.3: see docs/migration",
+        ),
+        (
+            lambda: thnn.SoftMaxFunction.apply(leaf(2), dim=1),
+            r"unexpected keyword 'dim'; .* see docs/migration",
+        ),
+        (
+            lambda: thnn.MSECriterionFunction(True, False),
+            r"takes \(sizeAverage=True\); there is no reduce of",
+        ),
+        (
+            lambda: thnn.MSECriterionFunction(reduce=False),
+            r"'reduce'; takes \(sizeAverage=True\); there is no",
+        ),
         (lambda: thnn.ThresholdFunction.apply(0, 0, False), "val is missing|expected a tensor"),
         (lambda: thnn.TanhFunction.apply([1.0]), "input: expected a tensor, got list"),
         (lambda: thnn.TanhFunction()(None), "input: expected a tensor, got None"),
