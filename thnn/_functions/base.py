@@ -346,8 +346,10 @@ class FunctionBase:
                 tensor = args[position]
                 if tensor is not None and tensor.requires_grad:
                     name = cls._names[position]
+                    backward = f"{cls.module.name}_updateGradInput"
+                    why = "" if cls.module.backwards else f": {backward} is not declared"
                     raise NotImplementedError(
-                        f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
+                        f"{cls.__name__}: {name}: the gradient by {name} is not implemented{why}"
                     )
         except AttributeError:
             return False  # not a tensor: the error of the C function names it
