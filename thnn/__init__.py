@@ -25,6 +25,7 @@ The package has
 from __future__ import annotations
 
 import difflib
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,8 @@ def _hint(name: str) -> str:
     if f"{name}Function" in classes:
         return f"; did you mean thnn.{name}Function?"
     layers, stem = import_module("thnn.nn").__all__, name.removesuffix("Function")
+    if stem in import_module("thnn._header.registry").modules():
+        return f"; the functions of {stem} form no class; they are methods of thnn.type2backend['torch.FloatTensor']"
     if name in layers:
         return f"; did you mean thnn.nn.{name}?"
     if per_dimension := [n for n in layers if n[:-2] == name and n.endswith("d")]:
@@ -127,7 +130,11 @@ def _hint(name: str) -> str:
     known = {c: c for c in classes} | {n: f"nn.{n}" for n in layers}
     near = [k for k in known if k.lower() == name.lower()]
     if not near and layer in layers:
-        return f"; did you mean thnn.nn.{layer}, whose documentation names its function?"
+        found = re.search(r"Computed by ([^.]+)", getattr(import_module("thnn.nn"), layer).__doc__ or "")
+        if found is None:
+            return f"; did you mean thnn.nn.{layer}?"
+        functions = re.sub(r"\w+Function\b", r"thnn.\g<0>", " ".join(found[1].split()))
+        return f"; thnn.nn.{layer} is computed by {functions}"
     # A layer of torch without a counterpart is no misspelt function.
     if not near and isinstance(getattr(import_module("torch.nn"), layer, None), type):
         return f"; torch.nn.{layer} works beside the layers of thnn"

@@ -275,7 +275,7 @@ def _info(options: argparse.Namespace) -> int:
         return 0
     width = max(map(len, facts))
     for name, value in facts.items():
-        print(f"{name:<{width}}  {value}")
+        print(f"{name:<{width}}  {value or 'not set'}")
     return 0
 
 

@@ -99,7 +99,9 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
 
     Arguments:
         model: torch.nn.Module, which may be a layer. Its parameters are on the CPU, of float32 or float64, or, if the
-            package has the CUDA library, on a GPU, of these types, float16 or bfloat16
+            package has the CUDA library, on a GPU, of these types, float16 or bfloat16. A model of other types is left
+            alone. A change of type after the conversion, such as ``model.bfloat16()`` on the CPU, makes the forward
+            raise a TypeError: call ``revert`` before
         fuse: False: leave batch normalization and activations apart
 
     Returns a `Report` of what changed. ``revert`` undoes the conversion.
@@ -108,9 +110,10 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
     """
     _check_module("convert", model)
     replaced, left = [], []
+    other_types = _reason_of_types(model)
     for name, layer in _layers(model):
         target = _COUNTERPARTS.get(type(layer))
-        if target is not None and not (reason := _reason_to_leave(layer, target)):
+        if target is not None and not (reason := _reason_to_leave(layer, target, other_types)):
             layer.__class__ = target
             replaced.append(Layer(name, type(layer).__name__))
         elif target is not None:
@@ -185,9 +188,21 @@ def _why_unknown(layer: nn.Module) -> str:
     )
 
 
-def _reason_to_leave(layer: nn.Module, target: type[nn.Module]) -> str:
+def _reason_of_types(model: nn.Module) -> str:
+    """Why layers without floating-point tensors cannot be converted: their inputs will probably be of the type of the
+    parameters, none of which thnn takes. '' if it takes one, or if there are none."""
+    found = {(p.device.type, p.dtype) for p in model.parameters() if p.dtype.is_floating_point}
+    if not found or any(dtype in _DTYPES.get(device, (dtype,)) for device, dtype in found):
+        return ""
+    return f"in a model of {', '.join(sorted({str(dtype) for _, dtype in found}))}"
+
+
+def _reason_to_leave(layer: nn.Module, target: type[nn.Module], other_types: str) -> str:
     """Why a layer cannot be converted, or ''."""
-    for tensor in (*layer.parameters(recurse=False), *layer.buffers(recurse=False)):
+    tensors = (*layer.parameters(recurse=False), *layer.buffers(recurse=False))
+    if other_types and not any(t.dtype.is_floating_point for t in tensors):
+        return other_types
+    for tensor in tensors:
         if is_lazy(tensor):
             return "not initialized"
         if tensor.device.type not in device_types():

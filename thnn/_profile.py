@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import operator
 import re
@@ -72,7 +73,12 @@ class Profile(NamedTuple):
         calls = sum(f.calls for f in self.functions)
         size = sum(f.bytes for f in self.functions)
         rows.append([*times("total", str(calls), self.seconds), f"{size / 1e6:.2f}", "", ""])
-        return "\n".join(aligned(rows, right=range(1, 6)))
+        lines = aligned(rows, right=range(1, 6))
+        if not self.functions:
+            lines.append(
+                "no function of thnn ran: thnn.convert(model) puts layers of thnn into a model of torch"
+            )
+        return "\n".join(lines)
 
 
 def profile(
@@ -105,8 +111,9 @@ def profile(
     rate are measured once per number of threads of torch, within a second. Calls by other threads during a step count,
     too.
 
-    Errors: TypeError for a model that is no module, and runs that are no integer; ValueError for runs below 1, and for
-    a loss without a gradient; RuntimeError inside of another profile; the errors of the model.
+    Errors: TypeError for a model that is no module, a loss that does not take the result alone, and runs that are no
+    integer; ValueError for runs below 1, and for a loss without a gradient; RuntimeError inside of another profile; the
+    errors of the model.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"profile: model: expected a torch.nn.Module, got {type(model).__name__}")
@@ -116,6 +123,8 @@ def profile(
         raise TypeError(f"profile: runs: expected an integer, got {type(runs).__name__}") from None
     if runs < 1:
         raise ValueError(f"profile: runs: expected at least 1, got {runs}")
+    if backward and loss is not None:
+        _check_loss(loss)
     best: _Step | None = None
     with _state_kept(model):
         for run in range(-1, runs):
@@ -128,6 +137,22 @@ def profile(
                 best = step
     assert best is not None
     return Profile(best.functions(), best.seconds)
+
+
+def _check_loss(loss: Callable[[Any], Tensor]) -> None:
+    if not callable(loss):
+        raise TypeError(f"profile: loss: expected a function, got {type(loss).__name__}")
+    try:
+        signature = inspect.signature(loss.forward if isinstance(loss, nn.Module) else loss)
+    except ValueError:  # a function of C may have none
+        return
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        raise TypeError(
+            f"profile: loss: expected a function of the model's output alone, such as"
+            f" lambda output: F.cross_entropy(output, target), got one with another signature: {error}"
+        ) from None
 
 
 def _compute(

@@ -19,6 +19,9 @@ _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):"
 _KERNEL = re.compile(r" T THNN_Float(\w+)_default$", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined reference to `THNN_(?:Float|Double)(\w+_\w+)_(?:default|avx2|avx512)'")
 _NINJA_STATUS = re.compile(r"\[(\d+/\d+)\] (?:Building C object (?:\S*/)?(\w+)\.dir/(\S+)\.o$)?")
+# What `_run` makes of the lines of ninja, and the number of files from which a build takes minutes.
+_COMPILED = re.compile(r"compiling (\d+)/(\d+): ")
+_MANY_FILES = 100
 
 
 class BuildError(Exception):
@@ -26,15 +29,24 @@ class BuildError(Exception):
 
 
 class Progress:
-    """Shows the current step on the last line of a terminal; does nothing if standard error is not a terminal."""
+    """Shows the current step on the last line of a terminal. If standard error is no terminal, it gets a line per
+    quarter of a build of many files."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._printed = (0, 0)  # files of the build, quarter
 
     def show(self, step: str) -> None:
         if self._is_terminal:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r\x1b[K{step[:width]}", end="", file=sys.stderr, flush=True)
+        elif sys.stderr is not None and (compiled := _COMPILED.match(step)):
+            done, total = int(compiled[1]), int(compiled[2])
+            quarter = (total, 4 * done // total)
+            if total >= _MANY_FILES and quarter != self._printed:
+                remark = "" if any(self._printed) else ", which takes minutes"
+                self._printed = quarter
+                print(f"compiling {done} of {total} files{remark}", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         self.show("")

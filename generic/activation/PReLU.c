@@ -13,7 +13,9 @@ static void checkSlopes(THNNState *state, const THTensor *input, const char *nam
 {
   if (nOutputPlane == 0) {
     if (THNNTensor_numel(slopes) != 1)
-      THNN_fail(state, THNN_VALUE_ERROR, name, "expected one element, got %s", THNN_shape(slopes));
+      THNN_fail(state, THNN_VALUE_ERROR, name,
+                "expected one element for nOutputPlane 0, the default (or give nOutputPlane), got %s",
+                THNN_shape(slopes));
     return;
   }
   THNN_CHECK(nOutputPlane > 0, nOutputPlane, "expected a number of channels or 0, got %lld",

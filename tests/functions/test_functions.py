@@ -49,9 +49,14 @@ def test_every_module_has_a_class() -> None:
         "FrobnicateFunction": "python -m thnn list",
         "Tanh": "did you mean thnn.TanhFunction",
         "Conv2d": "did you mean thnn.nn.Conv2d",
-        "ReLUFunction": r"did you mean thnn\.nn\.ReLU,",
-        "BCELossFunction": r"did you mean thnn\.nn\.BCELoss,",
-        "ReluFunction": r"did you mean thnn\.nn\.ReLU,",
+        "ReLUFunction": r"thnn\.nn\.ReLU is computed by thnn\.ThresholdFunction$",
+        "BCELossFunction": r"thnn\.nn\.BCELoss is computed by thnn\.BCECriterionFunction$",
+        "ReluFunction": r"thnn\.nn\.ReLU is computed by thnn\.ThresholdFunction$",
+        "LSTMFunction": r"thnn\.nn\.LSTM is computed by thnn\.LinearFunction and thnn\.LSTMFusedFunction$",
+        "Conv2dFunction": r"did you mean thnn\.nn\.Conv2d\?$",
+        "IndexLinearFunction": r"the functions of IndexLinear form no class; .* thnn\.type2backend\['torch",
+        "SparseLinear": "the functions of SparseLinear form no class",
+        "unfoldedFunction": "the functions of unfolded form no class",
         "SoftplusFunction": "did you mean thnn.SoftPlusFunction",
         "LeakyReLuFunction": "did you mean thnn.LeakyReLUFunction",
         "HardTanFunction": "did you mean thnn.HardTanhFunction",
@@ -108,6 +113,42 @@ def test_forms_of_a_call_of_a_plain_function() -> None:
         (
             lambda: thnn.ThresholdFunction.apply(leaf(2), 0, 0, False, 9),
             r"1 argument too many; takes \(input, threshold, val",
+        ),
+        (
+            lambda: thnn.BatchNormalizationFunction(momentum=0.1),
+            r"train is missing; takes \(running_mean or None, running_var or None, train, momentum, eps\)",
+        ),
+        (
+            lambda: thnn.SpatialConvolutionMMFunction(3, 3, 1, 1, padding=1),
+            r"unexpected keyword 'padding'; takes \(kW, kH, dW, dH, padW, padH\)",
+        ),
+        (
+            lambda: thnn.SpatialConvolutionMMFunction.apply(leaf(2), leaf(2), padding=1),
+            r"unexpected keyword 'padding'; takes \(input, weight, bias or None, kW, kH, dW, dH, padW, padH\)",
+        ),
+        (
+            lambda: thnn.LinearFunction.apply(leaf(2)),
+            r"weight is missing; takes \(input, weight, bias=None\)",
+        ),
+        (
+            lambda: thnn.TanhFunction(alpha=1),
+            "unexpected keyword 'alpha'; takes no settings; give the tensors",
+        ),
+        (
+            lambda: thnn.LogSoftMaxFunction(1),
+            r"takes no settings; .* no dim of PyTorch 0\.3: see docs/migration",
+        ),
+        (
+            lambda: thnn.SoftMaxFunction.apply(leaf(2), dim=1),
+            r"unexpected keyword 'dim'; .* see docs/migration",
+        ),
+        (
+            lambda: thnn.MSECriterionFunction(True, False),
+            r"takes \(sizeAverage=True\); there is no reduce of",
+        ),
+        (
+            lambda: thnn.MSECriterionFunction(reduce=False),
+            r"'reduce'; takes \(sizeAverage=True\); there is no",
         ),
         (lambda: thnn.ThresholdFunction.apply(0, 0, False), "val is missing|expected a tensor"),
         (lambda: thnn.TanhFunction.apply([1.0]), "input: expected a tensor, got list"),

@@ -261,6 +261,28 @@ ERRORS = {
     ),
     "no role": ("void f(THTensor *input,\n   |THTensor *foo);", "cannot tell the role of tensor 'foo'"),
     "no role of a gradient": ("void f(THTensor *input, |THTensor *gradWieght);", "cannot tell the role"),
+    "no role of a short name of a gradient": (
+        FORWARD + "void A_updateGradInput(|THTensor *gradOut, THTensor *gradInput);",
+        "cannot tell the role of tensor 'gradOut': give it a tag such as [INPUT] or [BUFFER]; did you mean gradOutput?",
+    ),
+    "gradient of an unknown tensor": (
+        FORWARD + "void A_updateGradInput(THTensor *gradOutput, |THTensor *gradIn);",
+        "A_updateOutput has no argument 'in', whose gradient is 'gradIn'; did you mean gradInput?",
+    ),
+    "gradient in lower case": (
+        FORWARD + "void A_updateGradInput(THTensor *gradOutput, |THTensor *gradinput /*[OUT]*/);",
+        "A_updateOutput has no argument 'gradinput'; did you mean gradInput?",
+    ),
+    "float in the forward alone": (
+        "void A_updateOutput(THTensor *input, THTensor *output, |float beta);\n"
+        "void A_updateGradInput(THTensor *gradInput, accreal beta);",
+        "A_updateGradInput has 'beta' as 'accreal', not 'float'",
+    ),
+    "float in the backward alone": (
+        "void A_updateOutput(THTensor *input, THTensor *output, accreal beta);\n"
+        "void A_updateGradInput(THTensor *gradInput, |float beta);",
+        "A_updateOutput has 'beta' as 'accreal', not 'float'",
+    ),
     "unknown to the forward": (
         FORWARD + "void A_updateGradInput(THTensor *gradInput, |THTensor *bias);",
         "A_updateOutput has no argument 'bias'",

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from cube import HEADER, KERNEL
 
 import thnn
@@ -40,6 +41,18 @@ def raises(error: type[Exception], header: Path, **options: object) -> str:
             12,
             "Cube_updateOutput has 'gain' as 'int', not 'accreal'",
         ),
+        (
+            "accreal gain);   //",
+            "float gain);   //",
+            6,
+            "Cube_updateGradInput has 'gain' as 'accreal', not 'float'",
+        ),
+        (
+            "THTensor *gradInput,   // [OUT] [LIKE input]",
+            "THTensor *gradIn,      // [OUT] [LIKE input]",
+            11,
+            "whose gradient is 'gradIn'; did you mean gradInput?",
+        ),
     ],
 )
 def test_header(write: Write, old: str, new: str, line: int, message: str) -> None:
@@ -55,6 +68,17 @@ def test_float_instead_of_accreal(write: Write) -> None:
     text = raises(thnn.HeaderError, header)
     where = f"{header}:6:5: Cube_updateOutput: gain: "
     assert text.startswith(f"{where}float cannot be passed by the binding; expected accreal,"), text
+
+
+def test_a_gradient_that_is_not_declared(write: Write) -> None:
+    forward = HEADER[: HEADER.index("TH_API void THNN_(Cube_updateGradInput)")]
+    kernel = (
+        '#include "runtime/kernel.h"\n#include "modules/Cube.h"\nvoid THNN_(Cube_updateOutput)(THNNState *state,'
+        " THTensor *input, THTensor *output, accreal gain) {}\n"
+    )
+    loaded = thnn.load(write(forward, kernel))
+    with pytest.raises(NotImplementedError, match="not implemented: Cube_updateGradInput is not declared"):
+        loaded.CubeFunction.apply(torch.ones(2, requires_grad=True))
 
 
 def test_a_derivative_without_its_functions(write: Write) -> None:

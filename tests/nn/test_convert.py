@@ -215,6 +215,17 @@ def test_what_is_left(layer: nn.Module, reason: str) -> None:
     assert type(layer) is kind
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_layers_without_parameters_are_left_in_a_model_of_narrow_types(dtype: torch.dtype) -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.MaxPool1d(2)).to(dtype)
+    report = thnn.convert(model)
+    assert report.replaced == ()
+    assert [left.remark for left in report.left] == [f"has {dtype}", *[f"in a model of {dtype}"] * 2]
+    assert model(torch.ones(1, 3, dtype=dtype)).dtype is dtype
+    mixed = nn.Sequential(nn.Linear(3, 4).to(dtype), nn.ReLU(), nn.Linear(3, 4))
+    assert [layer.kind for layer in thnn.convert(mixed).replaced] == ["ReLU", "Linear"]
+
+
 def test_layers_of_thnn_are_not_in_the_report() -> None:
     model = nn.Sequential(thnn.nn.Conv2d(2, 3, 3), thnn.nn.SyncBatchNorm(3))
     assert thnn.convert(model) == ((), (), ())

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 import thnn
 from thnn._binding.observer import observed
@@ -63,6 +64,14 @@ def test_the_table() -> None:
     assert total[3] == "100.0%"
     assert len(lines) == 6
     assert len({line.index("%") for line in lines[1:]}) == 1
+
+
+def test_the_table_of_a_model_without_functions_of_thnn() -> None:
+    lines = str(thnn.profile(nn.Linear(3, 2), torch.randn(4, 3), runs=1)).splitlines()
+    assert lines[1].startswith("outside of thnn  ") and lines[2].startswith("total")
+    assert lines[3:] == [
+        "no function of thnn ran: thnn.convert(model) puts layers of thnn into a model of torch"
+    ]
 
 
 def test_multiply_adds_decide_the_roofline_of_products(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,6 +198,12 @@ def test_errors() -> None:
         thnn.profile(network(), image(), runs=2.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="requires a gradient; backward=False measures"):
         thnn.profile(thnn.nn.ReLU(), image())
+    for loss in (F.cross_entropy, nn.CrossEntropyLoss()):
+        with pytest.raises(TypeError, match=r"profile: loss: .* output alone, .* argument: '(target|input)'"):
+            thnn.profile(network(), image(), loss=loss)
+    with pytest.raises(TypeError, match="profile: loss: expected a function, got Tensor"):
+        thnn.profile(network(), image(), loss=torch.ones(1))  # type: ignore[arg-type]
+    assert thnn.profile(network(), image(), loss=torch.sum, runs=1).functions  # without a signature
     with pytest.raises(ValueError, match="depends on no parameter"):
         thnn.profile(network(), image(), loss=lambda y: y.detach().sum())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,9 +53,11 @@ def test_usage_errors_exit_with_2() -> None:
     assert run("frobnicate").returncode == 2
 
 
-def test_info(capsys: pytest.CaptureFixture[str]) -> None:
+def test_info(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("THNN_WINOGRAD", raising=False)
     assert main(["info"]) == 0
     text = capsys.readouterr().out
+    assert re.search(r"^THNN_WINOGRAD +not set$", text, re.MULTILINE)
     for word in ("thnn", "torch", "cpu", "instruction set", "threads", "libTHNN.so", "THNN.h"):
         assert word in text
     assert main(["info", "--json"]) == 0
@@ -214,6 +217,10 @@ def test_bench_of_one_row(
     assert main(["bench", "raw call", "--rounds", "1", "--json"]) in (0, 1)
     out, err = capsys.readouterr()
     assert "raw call" in err
+    monkeypatch.setattr("thnn.testing.roofline.exchange_seconds", lambda: 167e-9)
+    main(["bench", "raw call", "--rounds", "1"])
+    explained = "a cache line took 167 to 167 ns between two cores, which have no cache in common; many rows"
+    assert explained in capsys.readouterr().out
     assert json.loads(out)["measurements"][0]["row"] == measured["measurements"][0]["row"]
 
 

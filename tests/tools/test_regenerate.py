@@ -395,6 +395,20 @@ def test_progress_is_shown_and_errors_stand_alone() -> None:
     assert str(caught.value) == "FAILED: x.o\nx.c:1:1: error: expected ';'"
 
 
+def test_a_long_build_prints_its_quarters_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = build.Progress()
+    for total in (99, 100, 400):  # the kernel files that are compiled first are a build of their own
+        text = "".join(
+            f"[{k}/{total}] Building C object x/kernels.dir/{k}.c.o\n" for k in range(1, total + 1)
+        )
+        build._run(printing(text, 0), progress)
+    assert capsys.readouterr().err.splitlines() == [
+        "compiling 1 of 100 files, which takes minutes",
+        *(f"compiling {k} of 100 files" for k in (25, 50, 75, 100)),
+        *(f"compiling {k} of 400 files" for k in (1, 100, 200, 300, 400)),
+    ]
+
+
 MISSING = "Cubic_updateOutput: declared in THNN.h, and no file of generic/ defines THNN_(Cubic_updateOutput)"
 
 

@@ -27,6 +27,7 @@ from thnn._torch import in_onnx_export, node_apply, traced_as
 
 _MISSING: Any = object()
 _NUMBERS = (bool, int, float)
+_OF_0_3 = "; there is no {} of PyTorch 0.3: see docs/migration.md"
 _OVERRIDDEN = "overrides forward or backward, which no transform of torch sees"
 _is_grad_enabled = torch.is_grad_enabled
 
@@ -176,7 +177,7 @@ class FunctionBase:
             if name in keywords:
                 raise TypeError(f"{type(self).__name__}: {name} was given twice")
             keywords[name] = value
-        self._keywords = self._canonical(keywords)
+        self._keywords = self._canonical(keywords, names)
         if self._keywords:
             # The class method would compute with the defaults.
             self.apply = functools.partial(_refuse_apply, type(self).__name__)  # type: ignore[method-assign]
@@ -214,13 +215,16 @@ class FunctionBase:
         return f"{type(self).__name__}({settings})"
 
     @classmethod
-    def _canonical(cls, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    def _canonical(cls, keywords: Mapping[str, Any], settings: Sequence[str] | None = None) -> dict[str, Any]:
+        """Keywords with the names in THNN.h. Errors in keywords of the constructor list its `settings`."""
         renamed = {}
         for key, value in keywords.items():
             name = cls._aliases.get(key, key)
             if name not in cls._names:
                 near = difflib.get_close_matches(key, cls._names, 1)
-                hint = f"did you mean {near[0]}?" if near else f"takes {cls._spelled(cls._names)}"
+                hint = f"did you mean {near[0]}?" if near else cls._takes(settings)
+                if key == cls._setting_of_0_3():
+                    hint += _OF_0_3.format(key)
                 raise TypeError(f"{cls.__name__}: unexpected keyword {key!r}; {hint}")
             if name in renamed:
                 raise TypeError(f"{cls.__name__}: {name} was given twice")
@@ -229,26 +233,47 @@ class FunctionBase:
 
     @classmethod
     def _spelled(cls, names: Sequence[str]) -> str:
-        """The arguments of a call as text for error messages: (input, kW, kH, ceil_mode=False)."""
-        words = []
-        for name in names:
+        """The arguments of a call as text for error messages: (input, bias or None, kW, kH, ceil_mode=False). Optional
+        tensors may be followed by arguments without a default, which =None would deny."""
+        words: list[str] = []
+        default_follows = True
+        for name in reversed(names):
             default = cls._defaults.get(name, _MISSING)
-            if name in cls._optional and default is _MISSING:
-                default = None
-            words.append(name if default is _MISSING else f"{name}={default!r}")
-        return f"({', '.join(words)})"
+            if default is not _MISSING:
+                words.append(f"{name}={default!r}")
+            elif name in cls._optional:
+                words.append(f"{name}=None" if default_follows else f"{name} or None")
+            else:
+                words.append(name)
+                default_follows = False
+        return f"({', '.join(reversed(words))})"
+
+    @classmethod
+    def _takes(cls, settings: Sequence[str] | None = None) -> str:
+        """The arguments of `apply`, or the settings of the constructor, for error messages."""
+        if settings is None:
+            return f"takes {cls._spelled(cls._names)}"
+        if not settings:
+            return f"takes no settings; give the tensors in the call: {cls.__name__}()(...)"
+        return f"takes {cls._spelled(settings)}"
+
+    @classmethod
+    def _setting_of_0_3(cls) -> str:
+        """The setting that PyTorch 0.3 added, which thnn does not have; '' if there is none."""
+        if cls.module.name in ("SoftMax", "LogSoftMax"):
+            return "dim"
+        return "reduce" if "sizeAverage" in cls._names else ""
 
     @classmethod
     def _too_many(cls, count: int, names: Sequence[str]) -> str:
-        if not names:
-            return f"takes no settings; give the tensors in the call: {cls.__name__}()(...)"
         excess = count - len(names)
         many = (
             f"{excess} argument{'s' if excess != 1 else ''} too many; "
             if excess > 0
             else "too many arguments; "
         )
-        return many + f"takes {cls._spelled(names)}"
+        later = cls._setting_of_0_3()
+        return (many if names else "") + cls._takes(names) + (_OF_0_3.format(later) if later else "")
 
     @classmethod
     def _bind(cls, args: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -321,8 +346,10 @@ class FunctionBase:
                 tensor = args[position]
                 if tensor is not None and tensor.requires_grad:
                     name = cls._names[position]
+                    backward = f"{cls.module.name}_updateGradInput"
+                    why = "" if cls.module.backwards else f": {backward} is not declared"
                     raise NotImplementedError(
-                        f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
+                        f"{cls.__name__}: {name}: the gradient by {name} is not implemented{why}"
                     )
         except AttributeError:
             return False  # not a tensor: the error of the C function names it

@@ -18,11 +18,13 @@ from typing import NoReturn
 from . import roles, tags
 from .declarations import GENERATOR_TYPE, SCALAR_TYPES, STATE_TYPE, declarations
 from .lexer import Comment, Lexed, Source, normalize
-from .model import Argument, Function, HeaderError, Location
+from .model import NUMBER_TYPES, Argument, Function, HeaderError, Location
 from .roles import BACKWARD_PHASES, Context, Role, decide, gradient_of, split_name
 from .tags import Declaration, Parameter, Tag
 
 _MAX_BYTES = 2 << 20
+# Scalars of 2017 that the binding does not pass.
+_UNUSUAL_TYPES = SCALAR_TYPES - {*NUMBER_TYPES}
 
 
 def parse_header(path: str | os.PathLike[str]) -> list[Function]:
@@ -137,7 +139,8 @@ def _roles(
             if role is None:
                 lexed.fail(
                     p.first,
-                    f"cannot tell the role of tensor {p.name!r}: give it a tag such as [INPUT] or [BUFFER]",
+                    f"cannot tell the role of tensor {p.name!r}: give it a tag such as [INPUT] or [BUFFER]"
+                    + roles.gradient_hint(p.name, forward),
                 )
             decided[p.name] = role
     return decided
@@ -172,6 +175,7 @@ def _check_backward(
 ) -> None:
     """Refuses a backward with an argument whose value neither the forward nor a default nor a size determines, or whose
     type or role differs from that in the forward."""
+    in_forward = {p.name: p for p in forward.parameters}
     types = {p.name: p.type for p in forward.parameters}
 
     def fail(p: Parameter, message: str) -> NoReturn:
@@ -179,7 +183,11 @@ def _check_backward(
 
     for p in declaration.parameters:
         role = own_roles[p.name]
+        hint = roles.gradient_hint(p.name, forward_roles)
         if role in ("state", "gradOutput", "gradInput", "gradParameter"):
+            of = gradient_of(p.name)
+            if of is not None and hint and roles.forward_name(of, types.keys()) is None:
+                fail(p, f"has no argument {of!r}, whose gradient is {p.name!r}{hint}")
             continue
         known = roles.forward_name(p.name, types.keys())
         if known is None:
@@ -194,10 +202,13 @@ def _check_backward(
                 if forward_roles.get(size.tensor) not in ("input", "target", "parameter", "output"):
                     fail(p, f"has no input, parameter or output {size.tensor!r}, whose size is {p.name!r}")
             elif role != "buffer" and "DEFAULT" not in p.tags:
-                fail(p, f"has no argument {p.name!r}")
+                fail(p, f"has no argument {p.name!r}{hint}")
         else:
             # Also numbers: compiled code passes those of the forward on as their type there.
             if p.type != types[known]:
+                if types[known] in _UNUSUAL_TYPES and p.type in NUMBER_TYPES:
+                    message = f"{declaration.function} has {p.name!r} as {p.type!r}, not {types[known]!r}"
+                    lexed.fail(in_forward[known].first, message)
                 fail(p, f"has {p.name!r} as {types[known]!r}, not {p.type!r}")
             if role != forward_roles[known]:
                 fail(p, f"has {p.name!r} as {forward_roles[known]}, not {role}")

@@ -172,6 +172,15 @@ def gradient_of(name: str) -> str | None:
     return None
 
 
+def gradient_hint(name: str, forward: Mapping[str, Role]) -> str:
+    """'; did you mean gradInput?' for a name that is nearly that of the gradient of a tensor of the forward, or ''."""
+    if not name.lower().startswith("grad"):
+        return ""
+    gradients = [f"grad{n[0].upper()}{n[1:]}" for n, role in forward.items() if role in _ROLE_OF_GRADIENT]
+    near = [] if name in gradients else difflib.get_close_matches(name, gradients, 1, 0.7)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
 def forward_name(name: str, forward: Set[str]) -> str | None:
     """The name that a forward with the argument names `forward` has for tensor `name`, None if it has none."""
     if name in forward:

@@ -64,10 +64,12 @@ def restart_with(environment: Mapping[str, str]) -> None:
     os.execve(sys.executable, [sys.executable, "-m", "thnn", *sys.argv[1:]], {**os.environ, **environment})
 
 
+# Within this time a cache line passes between two cores with a common last-level cache.
+_NEAR_NS = 100.0
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 _LEGEND = (
     "fwd: forward without a graph, fb: forward with one and backward; best times; ratio: torch's time / thnn's, both "
-    "contiguous; then the fraction of the roofline; met or MISSED: the row's goal"
+    "contiguous; then the fraction of the roofline where the row has one; met or MISSED: the row's goal"
 )
 
 
@@ -113,7 +115,12 @@ def main(options: argparse.Namespace) -> int:
     exchanges = [m.exchange_ns for m in measurements if m.exchange_ns]
     if exchanges:
         facts["cache line between two cores"] = f"{min(exchanges):.0f} to {max(exchanges):.0f} ns"
-        say(f"a cache line took {facts['cache line between two cores']} between two cores")
+        explanation = (
+            ", which have no cache in common; many rows are then slower (docs/performance.md)"
+            if max(exchanges) > _NEAR_NS
+            else ""
+        )
+        say(f"a cache line took {facts['cache line between two cores']} between two cores{explanation}")
     if options.json:
         content = {"machine": facts, "measurements": [asdict(m, dict_factory=_fields) for m in measurements]}
         text = json.dumps(content, indent=1) + "\n"

@@ -69,7 +69,7 @@ PRELU = Case(
     error_inputs=(
         ErrorInput("other channels", {"nOutputPlane": 4}, ValueError, "input"),
         ErrorInput("channels below 0", {"nOutputPlane": -1}, ValueError, "nOutputPlane"),
-        ErrorInput("several shared slopes", {"nOutputPlane": 0}, ValueError, "weight"),
+        ErrorInput("several shared slopes", {"nOutputPlane": 0}, ValueError, "weight: .* nOutputPlane"),
         ErrorInput("other channels", {"nOutputPlane": 4}, ValueError, "input", phase="updateGradInput"),
         ErrorInput("other channels", {"nOutputPlane": 4}, ValueError, "input", phase="accGradParameters"),
         ErrorInput("no dimensions", {"input": normal()}, ValueError, "input"),
