@@ -328,6 +328,13 @@ def test_arguments(write: Write, tmp_path: Path) -> None:
         ValueError, header, sources=tmp_path / "none.c"
     )
     assert "there is no file" in raises(ValueError, tmp_path / "none.h")
+    assert raises(ValueError, tmp_path / ("x" * 5000 + ".h")).startswith(
+        "thnn.load: header: File name too long"
+    )
+    assert raises(TypeError, header, sources=3) == (
+        "thnn.load: sources: expected a path or a sequence of paths, got 3"
+    )
+    assert "extra_cflags: expected flags without NUL" in raises(ValueError, header, extra_cflags=["\0"])
     source = write().with_suffix(".c")
     for again in (source, tmp_path / ".." / tmp_path.name / source.name):
         assert raises(ValueError, header, sources=[source, again]) == (

@@ -323,14 +323,17 @@ def _recipe(
             raise TypeError(f"thnn.load: {argument}: expected a sequence of strings, got {flags!r}")
         if isinstance(flags, str):
             raise TypeError(f"thnn.load: {argument}: expected a sequence of flags, got the string {flags!r}")
+        if any("\0" in flag for flag in flags):
+            raise ValueError(f"thnn.load: {argument}: expected flags without NUL, got {flags!r}")
     functions, header_hash = parse(path)
     if sources is None:
         files = find_sources(path, functions)
+    elif isinstance(sources, (str, os.PathLike)):
+        files = [_existing(sources, "sources")]
+    elif isinstance(sources, Sequence):
+        files = [_existing(s, "sources") for s in sources]
     else:
-        files = [
-            _existing(s, "sources")
-            for s in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)
-        ]
+        raise TypeError(f"thnn.load: sources: expected a path or a sequence of paths, got {sources!r}")
     if not files:
         raise ValueError("thnn.load: sources: expected a kernel file or more, got none")
     for file in files:
@@ -366,7 +369,11 @@ def _existing(path: Path_, argument: str) -> Path:
     if "\n" in str(found) or "\0" in str(found):
         raise ValueError(f"thnn.load: {argument}: the path {str(found)!r} has a line break or NUL")
     is_wrong = argument == "header" and found.suffix in (".c", ".cu")
-    if is_wrong or not found.is_file():
+    try:
+        is_file = found.is_file()
+    except OSError as error:  # a path that is too long
+        raise ValueError(f"thnn.load: {argument}: {error.strerror}: {found}") from None
+    if is_wrong or not is_file:
         wrong = f"expected a header, got {found}" if is_wrong else f"there is no file {found}"
         if found.is_dir():
             wrong = f"expected a file, got the folder {found}"
