@@ -120,7 +120,7 @@ def _hint(name: str) -> str:
     if f"{name}Function" in classes:
         return f"; did you mean thnn.{name}Function?"
     layers, stem = import_module("thnn.nn").__all__, name.removesuffix("Function")
-    if stem in import_module("thnn._header.registry").modules():
+    if f"{stem}Function" not in classes and stem in import_module("thnn._header.registry").modules():
         return f"; the functions of {stem} form no class; they are methods of thnn.type2backend['torch.FloatTensor']"
     if name in layers:
         return f"; did you mean thnn.nn.{name}?"

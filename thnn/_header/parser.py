@@ -186,7 +186,7 @@ def _check_backward(
         hint = roles.gradient_hint(p.name, forward_roles)
         if role in ("state", "gradOutput", "gradInput", "gradParameter"):
             of = gradient_of(p.name)
-            if of is not None and hint and roles.forward_name(of, types.keys()) is None:
+            if of is not None and of != "output" and hint and roles.forward_name(of, types.keys()) is None:
                 fail(p, f"has no argument {of!r}, whose gradient is {p.name!r}{hint}")
             continue
         known = roles.forward_name(p.name, types.keys())

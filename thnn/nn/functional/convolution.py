@@ -28,14 +28,21 @@ _TRANSPOSED: dict[int, Callable[..., Tensor]] = {
 }
 
 
-def _is_on_gpu(input: Tensor) -> bool:
-    """True for a CUDA tensor. torch's function computes it: thnn's class would call torch's operators, too, and more of
-    them in the backward pass.
+def _suits_torch(input: Tensor, weight: Tensor) -> bool:
+    """True for CUDA tensors of one device, which torch's function computes: thnn's class would call torch's operators,
+    too, and more of them in the backward pass.
 
     torch.compile gets the class. It chooses memory formats for the convolutions that it knows, and gradients of weights
-    in networks with operators of thnn had other strides than it had planned (torch 2.11).
+    in networks with operators of thnn had other strides than it had planned (torch 2.11). Autocast gets the class, too,
+    whose rule is that of all functions of thnn, compiled or not.
     """
-    return isinstance(input, Tensor) and input.is_cuda and not torch.compiler.is_compiling()
+    if not (isinstance(input, Tensor) and input.is_cuda and isinstance(weight, Tensor)):
+        return False
+    return (
+        input.device == weight.device
+        and not torch.compiler.is_compiling()
+        and not torch.is_autocast_enabled("cuda")
+    )
 
 
 def _by_torch(function: Callable[..., Tensor], *args: Any) -> Tensor | None:
@@ -49,7 +56,7 @@ def _by_torch(function: Callable[..., Tensor], *args: Any) -> Tensor | None:
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input * weight^T + bias: input (..., I), weight (O, I), bias (O), output (..., O)."""
     output: Tensor | None
-    if _is_on_gpu(input) and (output := _by_torch(F.linear, input, weight, bias)) is not None:
+    if _suits_torch(input, weight) and (output := _by_torch(F.linear, input, weight, bias)) is not None:
         return output
     if input.dim() <= 2:
         output = _linear.apply(input, weight, bias)
@@ -82,7 +89,7 @@ def _convolved(
     groups: int,
 ) -> Tensor:
     output: Tensor | None
-    if _is_on_gpu(input):
+    if _suits_torch(input, weight):
         output = _by_torch(_CONVOLUTIONS[dims], input, weight, bias, stride, padding, dilation, groups)
         if output is not None:
             return output
@@ -163,7 +170,7 @@ def _transposed(
     groups: int,
 ) -> Tensor:
     output: Tensor | None
-    if _is_on_gpu(input):
+    if _suits_torch(input, weight):
         output = _by_torch(
             _TRANSPOSED[dims], input, weight, bias, stride, padding, output_padding, groups, dilation
         )
