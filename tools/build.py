@@ -19,9 +19,8 @@ _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):"
 _KERNEL = re.compile(r" T THNN_Float(\w+)_default$", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined reference to `THNN_(?:Float|Double)(\w+_\w+)_(?:default|avx2|avx512)'")
 _NINJA_STATUS = re.compile(r"\[(\d+/\d+)\] (?:Building C object (?:\S*/)?(\w+)\.dir/(\S+)\.o$)?")
-# What `_run` makes of the lines of ninja, and the number of files from which a build takes minutes.
-_COMPILED = re.compile(r"compiling (\d+)/(\d+): ")
-_MANY_FILES = 100
+_COMPILED = re.compile(r"compiling (\d+)/(\d+): ")  # a line of ninja, as `_run` passes it on
+_MANY_FILES = 100  # a build of this many takes minutes
 
 
 class BuildError(Exception):

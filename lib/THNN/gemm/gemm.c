@@ -21,8 +21,8 @@
 #define TILE_A (GEMM_MR * GEMM_KC) /* reals of a that are packed per micro-tile and K-block */
 #define TILES_OF_A (A_BYTES / (TILE_A * (int64_t)sizeof(real)))
 
-/* What a row of c costs, in terms of a row of a micro-tile, if two threads write parts of it: the prefetcher of one core
-   takes cache lines that the other core writes. Measured on an AMD EPYC (Zen 4) whose cores share no cache: 340 ns. */
+/* The additional cost of a row of c of which two threads write parts, in terms of a row of a micro-tile: the prefetcher of
+   one core takes cache lines that the other core writes. Measured on an AMD EPYC (Zen 4) whose cores share no cache. */
 #define SHARED_LINE_COST 576.0
 
 /* Bytes between rows of c below which the rows are stored without prefetches. */
