@@ -219,7 +219,7 @@ def test_bench_of_one_row(
     assert "raw call" in err
     monkeypatch.setattr("thnn.testing.roofline.exchange_seconds", lambda: 167e-9)
     main(["bench", "raw call", "--rounds", "1"])
-    explained = "a cache line took 167 to 167 ns between two cores, which have no cache in common; many rows"
+    explained = "a cache line took 167 to 167 ns between two cores; above 100 ns they have no cache in common"
     assert explained in capsys.readouterr().out
     assert json.loads(out)["measurements"][0]["row"] == measured["measurements"][0]["row"]
 

@@ -116,7 +116,7 @@ def main(options: argparse.Namespace) -> int:
     if exchanges:
         facts["cache line between two cores"] = f"{min(exchanges):.0f} to {max(exchanges):.0f} ns"
         explanation = (
-            ", which have no cache in common; many rows are then slower (docs/performance.md)"
+            f"; above {_NEAR_NS:.0f} ns they have no cache in common, and many rows are slower (docs/performance.md)"
             if max(exchanges) > _NEAR_NS
             else ""
         )
