@@ -99,11 +99,9 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNN_CHECK(gradBias == NULL || (gradBias->ndim == 1 && gradBias->size[0] == g.outputChannels), gradBias,
              "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(gradBias));
   THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
-  /* A large gradWeight takes longer to clear and to read than a product of few rows takes to compute. */
-  const bool overwrites = scale == 1 && THNN_overwrites(state, gradWeight);
+  const bool isNew = scale == 1 && THNN_overwrites(state, gradWeight);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = imageView(gradOutput);
-  if (overwrites) THNN_(convolutionNewGradWeight)(&g, imageView(input), gradients, weightView(gradWeight));
-  else THNN_(convolutionGradWeight)(&g, imageView(input), gradients, weightView(gradWeight), (real)scale);
+  THNN_(convolutionGradWeight)(&g, imageView(input), gradients, weightView(gradWeight), (real)scale, isNew);
   if (gradBias) THNN_(convolutionGradBias)(&g, gradients, biasView(gradBias), (real)scale);
 }

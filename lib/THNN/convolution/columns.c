@@ -149,10 +149,10 @@ static void unfold(const Unfolding *u, const real *source, const ColumnBlock *b,
 
 /* --- products ---------------------------------------------------------------------------------------------------- */
 
-/* Adds the product of a block of columns and the weights to the target, or of the columns and the target to the
-   weights. */
+/* Adds the product of a block of columns and the weights to the target, or updates the weights by that of the columns
+   and the target. */
 static void addProduct(const Correlation *c, const Unfolding *u, int64_t group, const ColumnBlock *b,
-                       const int64_t *stride, const real *columns, bool gradWeight, real scale)
+                       const int64_t *stride, const real *columns, bool gradWeight, GradWeightUpdate update)
 {
   const CorrelationAxis *axis[4] = {&u->batch, u->axis, u->axis + 1, u->axis + 2};
   real *target = c->target + group * c->outChannels * c->targetChannelStride,
@@ -177,8 +177,8 @@ static void addProduct(const Correlation *c, const Unfolding *u, int64_t group, 
                   .cStride = {[3] = gradWeight ? c->weightOutStride : c->targetChannelStride}},
             .groups = 1,
             .c = gradWeight ? weight : target,
-            .accumulate = true,
-            .scale = scale};
+            .accumulate = !update.isNew,
+            .scale = update.scale};
   memcpy(p.a.size, gradWeight ? elements : positions, sizeof elements);
   memcpy(p.a.stride, gradWeight ? columnElement : columnPosition, sizeof elements);
   memcpy(p.a.cStride, gradWeight ? weightStride : targetStride, sizeof elements);
@@ -188,7 +188,7 @@ static void addProduct(const Correlation *c, const Unfolding *u, int64_t group, 
   THNN_(gemm)(&p);
 }
 
-static bool addAllProducts(const Correlation *c, const Unfolding *u, bool gradWeight, real scale)
+static bool addAllProducts(const Correlation *c, const Unfolding *u, bool gradWeight, GradWeightUpdate update)
 {
   real *columns = thnn_sharedScratch(sizeof(real) * COLUMN_REALS);
   if (columns == NULL) return false;
@@ -210,7 +210,9 @@ static bool addAllProducts(const Correlation *c, const Unfolding *u, bool gradWe
       }
       THNN_(columnStrides)(b.size, u->alongElements ? COLUMN_ELEMENT : COLUMN_POSITION, stride);
       unfold(u, c->source + group * c->inChannels * c->sourceChannelStride, &b, stride, columns);
-      addProduct(c, u, group, &b, stride, columns, gradWeight, scale);
+      const bool isFirst = i[0] == 0 && i[1] == 0 && i[2] == 0 && i[3] == 0; /* block of positions */
+      addProduct(c, u, group, &b, stride, columns, gradWeight,
+                 (GradWeightUpdate){update.scale, update.isNew && isFirst});
     }
   return true;
 }
@@ -236,11 +238,11 @@ bool THNN_(columnsCorrelate)(const Correlation *c, double otherCost)
   const Unfolding u = makeUnfolding(c);
   if (1.5 * cost(c, &u) > otherCost) return false;
   THNN_(correlationFill)(c);
-  return addAllProducts(c, &u, false, 1);
+  return addAllProducts(c, &u, false, (GradWeightUpdate){.scale = 1});
 }
 
-bool THNN_(columnsGradWeight)(const Correlation *c, real scale, double otherCost)
+bool THNN_(columnsGradWeight)(const Correlation *c, GradWeightUpdate update, double otherCost)
 {
   const Unfolding u = makeUnfolding(c);
-  return 1.5 * cost(c, &u) <= otherCost && addAllProducts(c, &u, true, scale);
+  return 1.5 * cost(c, &u) <= otherCost && addAllProducts(c, &u, true, update);
 }

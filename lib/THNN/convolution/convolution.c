@@ -7,7 +7,7 @@
 #include "convolution/scatter.h"
 #include "convolution/winograd.h"
 
-static void implicitGemmOfZone(const Correlation *zone, const void *context)
+static void implicitGemmOfZone(const Correlation *zone, void *context)
 {
   (void)context;
   if (correlationProducts(zone) == 0) THNN_(correlationFill)(zone);
@@ -16,7 +16,7 @@ static void implicitGemmOfZone(const Correlation *zone, const void *context)
 
 static void correlate(const Correlation *correlation);
 
-static void correlateZone(const Correlation *zone, const void *context)
+static void correlateZone(const Correlation *zone, void *context)
 {
   (void)context;
   correlate(zone);

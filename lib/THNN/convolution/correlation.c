@@ -214,8 +214,7 @@ static double weightsOfZones(const CorrelationAxis *a)
 }
 
 /* Calls `correlate` with each zone of axis d. */
-static void divideAxis(const Correlation *c, int d, void (*correlate)(const Correlation *, const void *),
-                       const void *context)
+static void divideAxis(const Correlation *c, int d, void (*correlate)(const Correlation *, void *), void *context)
 {
   const CorrelationAxis *a = c->axis + d;
   for (int64_t q = 0, end; q < a->targetSize; q = end) {
@@ -237,8 +236,7 @@ static void divideAxis(const Correlation *c, int d, void (*correlate)(const Corr
   }
 }
 
-bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correlation *, const void *),
-                           const void *context)
+bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correlation *, void *), void *context)
 {
   const double products = correlationProducts(c);
   double weights = (double)c->groups * (double)c->inChannels * (double)c->outChannels;
@@ -258,8 +256,8 @@ bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correla
   return false;
 }
 
-bool THNN_(correlateColumnZones)(const Correlation *c, void (*correlate)(const Correlation *, const void *),
-                                 const void *context)
+bool THNN_(correlateColumnZones)(const Correlation *c, void (*correlate)(const Correlation *, void *),
+                                 void *context)
 {
   const CorrelationAxis *a = c->axis + 3;
   if (a->kernel < 2 || a->kernel > MAX_ZONE_KERNEL || a->dilation < 3 || a->targetSize < VL) return false;

@@ -35,6 +35,19 @@ typedef struct Correlation {
   int64_t biasGroupStride, biasOutStride;
 } Correlation;
 
+/* What becomes of an entry of gradWeight: entry + scale * sum, or, where gradWeight is new, the sum. Clearing a new
+   gradWeight first would take another pass over memory, which many weights and few positions make as long as the
+   products. */
+typedef struct GradWeightUpdate {
+  real scale;
+  bool isNew;
+} GradWeightUpdate;
+
+static inline real updatedEntry(GradWeightUpdate u, real entry, real sum)
+{
+  return u.isNew ? sum : entry + u.scale * sum;
+}
+
 /* Source coordinates that `positions` adjacent positions and `kernel` adjacent kernel elements span. */
 static inline int64_t axisExtent(const CorrelationAxis *axis, int64_t positions, int64_t kernel)
 {
@@ -124,12 +137,12 @@ void THNN_(correlationOfDilationResidue)(Correlation *correlation, int d, int64_
    have no kernel element, or return false if this saves too few products.
 
    correlateZones divides the first axis with more than two thirds of the products on padding, whatever the algorithm. */
-bool THNN_(correlateZones)(const Correlation *correlation, void (*correlate)(const Correlation *, const void *),
-                           const void *context);
+bool THNN_(correlateZones)(const Correlation *correlation, void (*correlate)(const Correlation *, void *),
+                           void *context);
 
 /* Divides columns for the implicit GEMM, which leaves out kernel elements of the outermost axis only. */
-bool THNN_(correlateColumnZones)(const Correlation *correlation,
-                                 void (*correlate)(const Correlation *, const void *), const void *context);
+bool THNN_(correlateColumnZones)(const Correlation *correlation, void (*correlate)(const Correlation *, void *),
+                                 void *context);
 
 /* Sets every element of the target to its channel's bias, or to 0. */
 void THNN_(correlationFill)(const Correlation *correlation);

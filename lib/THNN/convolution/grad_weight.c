@@ -17,7 +17,7 @@ static bool hasFewSamples(const Correlation *c)
 }
 
 /* Computes gradWeight without packing: for each of its vectors, a sum over samples. */
-static void multiplyFewSamples(const Correlation *c, bool accumulate, real scale, int64_t work)
+static void multiplyFewSamples(const Correlation *c, GradWeightUpdate update, int64_t work)
 {
   const CorrelationAxis *axis = c->axis + 3;
   THNN_PARALLEL_FOR(o, c->groups * c->outChannels, work) {
@@ -29,14 +29,14 @@ static void multiplyFewSamples(const Correlation *c, bool accumulate, real scale
       vreal sum = {0};
       for (int64_t q = 0; q < axis->targetSize; q++)
         sum += gradient[q * axis->targetStride] * v_load_n(source + q * axis->sourceStride + i, n);
-      v_store_n(weight + i, accumulate ? v_load_n(weight + i, n) + scale * sum : sum, n);
+      v_store_n(weight + i, update.isNew ? sum : v_load_n(weight + i, n) + update.scale * sum, n);
     }
   }
 }
 
 /* gradWeight of a pointwise convolution as a matrix product: output channels times input channels, summed over
    positions. */
-static void multiplyPointwise(const Correlation *c, bool accumulate, real scale)
+static void multiplyPointwise(const Correlation *c, GradWeightUpdate update)
 {
   Gemm p = {.a = {.data = c->target,
                   .size = {1, 1, 1, c->outChannels},
@@ -51,8 +51,8 @@ static void multiplyPointwise(const Correlation *c, bool accumulate, real scale)
             .groups = c->groups,
             .c = c->weight,
             .cGroupStride = c->weightGroupStride,
-            .accumulate = accumulate,
-            .scale = scale};
+            .accumulate = !update.isNew,
+            .scale = update.scale};
   for (int d = 0; d < 4; d++) {
     p.kSize[d] = c->axis[d].targetSize;
     p.a.kStride[d] = c->axis[d].targetStride;
@@ -64,58 +64,106 @@ static void multiplyPointwise(const Correlation *c, bool accumulate, real scale)
 /* For thnn_threads(); 0 if there is nothing to compute. */
 static int64_t workOf(const Correlation *c) { return (int64_t)ceil(MIN(correlationProducts(c) / 16, 1e15)); }
 
-/* gradWeight += *scale * the gradient of the weight, by the implicit GEMM. */
-static void implicitGemmGradWeight(const Correlation *c, const void *scale)
+/* A gradWeight while algorithms update it. */
+typedef struct Gradient {
+  GradWeightUpdate update;
+  real *data;
+  int64_t elements;
+} Gradient;
+
+/* Elements that a task of clear() sets to 0. */
+#define CLEAR_ELEMENTS (1 << 16)
+
+/* Sets a new gradWeight to 0, for algorithms that add to entries in several steps, or do not reach all entries. */
+static GradWeightUpdate clear(Gradient *gradient)
+{
+  if (!gradient->update.isNew) return gradient->update;
+  THNN_PARALLEL_FOR(i, ceilDivide(gradient->elements, CLEAR_ELEMENTS), gradient->elements) {
+    const int64_t first = i * CLEAR_ELEMENTS;
+    memset(gradient->data + first, 0, sizeof(real) * (size_t)MIN(CLEAR_ELEMENTS, gradient->elements - first));
+  }
+  gradient->update.isNew = false;
+  return gradient->update;
+}
+
+/* True if no kernel element reads only padding. The correlation has no more such elements at the ends of an axis. */
+static bool reachesAllElements(const Convolution *g, const Correlation *c)
+{
+  int64_t elements = 1, left = 1;
+  for (int d = 0; d < WINDOW_AXES; d++) elements *= g->axis[d].kernel;
+  for (int d = 0; d < 4; d++) {
+    left *= c->axis[d].kernel;
+    for (int64_t t = 0; t < c->axis[d].kernel; t++) {
+      int64_t begin, end;
+      axisPositions(c->axis + d, t, &begin, &end);
+      if (begin == end) return false;
+    }
+  }
+  return left == elements;
+}
+
+/* Updates gradWeight by the implicit GEMM. */
+static void implicitGemmGradWeight(const Correlation *c, GradWeightUpdate update)
 {
   GradWeightPlan p = {.c = *c};
   const int64_t work = workOf(c);
   if (work == 0) return;
   THNN_(gradWeightPlan)(&p, thnn_threads(1 << 20, work));
   const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
-  THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, *(const real *)scale);
+  THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, update);
 }
 
-/* gradWeight += *scale * the gradient of the weight, by the algorithm that suits. */
-static void correlateGradWeight(const Correlation *correlation, const void *scaleAddress)
+static void implicitGemmZone(const Correlation *zone, void *gradient)
+{
+  implicitGemmGradWeight(zone, clear(gradient));
+}
+
+static void correlateZone(const Correlation *zone, void *gradient);
+
+/* Updates gradWeight by the algorithm that suits. */
+static void correlateGradWeight(const Correlation *correlation, Gradient *gradient)
 {
   GradWeightPlan p = {.c = *correlation};
-  const real scale = *(const real *)scaleAddress;
   const int64_t work = workOf(&p.c);
   if (work == 0) return;
-  if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, scale);
-  if (THNN_(correlateZones)(&p.c, correlateGradWeight, scaleAddress)) return;
+  if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, clear(gradient).scale);
+  if (THNN_(correlateZones)(&p.c, correlateZone, gradient)) return;
   THNN_(correlationLengthenRows)(&p.c);
+  const GradWeightUpdate update = gradient->update;
   const bool irregular = correlationIsIrregular(&p.c);
   if (THNN_(directSuitsGradWeight)(&p.c)) {
-    if (irregular && THNN_(columnsGradWeight)(&p.c, scale, THNN_(directGradWeightCost)(&p.c))) return;
-    return THNN_(directGradWeight)(&p.c, scale);
+    if (irregular && THNN_(columnsGradWeight)(&p.c, update, THNN_(directGradWeightCost)(&p.c))) return;
+    return THNN_(directGradWeight)(&p.c, clear(gradient).scale);
   }
   if (correlationIsPointwise(&p.c)) {
-    if (hasFewSamples(&p.c)) multiplyFewSamples(&p.c, true, scale, work);
-    else multiplyPointwise(&p.c, true, scale);
+    if (hasFewSamples(&p.c)) multiplyFewSamples(&p.c, update, work);
+    else multiplyPointwise(&p.c, update);
     return;
   }
-  if (THNN_(winogradGradWeight)(&p.c, scale)) return;
+  if (THNN_(winogradGradWeight)(&p.c, update)) return;
   const int threads = thnn_threads(1 << 20, work);
   THNN_(gradWeightPlan)(&p, 1); /* the choice of the algorithm must not depend on threads */
-  if (THNN_(gradWeightUnfoldedSuits)(&p)) return THNN_(gradWeightUnfolded)(&p, threads, work, scale);
-  if (irregular && THNN_(columnsGradWeight)(&p.c, scale, THNN_(gradWeightCost)(&p))) return;
-  if (!THNN_(correlateColumnZones)(&p.c, implicitGemmGradWeight, scaleAddress))
-    implicitGemmGradWeight(&p.c, scaleAddress);
+  if (THNN_(gradWeightUnfoldedSuits)(&p)) return THNN_(gradWeightUnfolded)(&p, threads, work, update);
+  if (irregular && THNN_(columnsGradWeight)(&p.c, update, THNN_(gradWeightCost)(&p))) return;
+  if (!THNN_(correlateColumnZones)(&p.c, implicitGemmZone, gradient)) implicitGemmGradWeight(&p.c, update);
+}
+
+/* Zones share kernel elements. */
+static void correlateZone(const Correlation *zone, void *gradient)
+{
+  clear(gradient);
+  correlateGradWeight(zone, gradient);
 }
 
 void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                                  ConvolutionView gradWeight, real scale)
+                                  ConvolutionView gradWeight, real scale, bool isNew)
 {
   const Correlation c = THNN_(correlationForward)(g, input, gradWeight, gradOutput);
-  if (workOf(&c) == 0 || THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale)) return;
-  correlateGradWeight(&c, &scale);
-}
-
-void THNN_(convolutionNewGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                                     ConvolutionView gradWeight)
-{
-  const Correlation c = THNN_(correlationForward)(g, input, gradWeight, gradOutput);
-  if (hasFewSamples(&c)) multiplyFewSamples(&c, false, 1, workOf(&c));
-  else multiplyPointwise(&c, false, 1);
+  Gradient gradient = {{scale, isNew}, gradWeight.data, c.groups * c.inChannels * c.outChannels};
+  for (int d = 0; d < WINDOW_AXES; d++) gradient.elements *= g->axis[d].kernel;
+  const int64_t work = workOf(&c);
+  /* Filters of groups have few channels: clearing them is cheap. */
+  if (work == 0 || c.groups > 1 || !reachesAllElements(g, &c)) clear(&gradient);
+  if (work == 0 || THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale)) return;
+  correlateGradWeight(&c, &gradient);
 }

@@ -117,12 +117,16 @@ PrefetchRegion THNN_(gradientRegion)(const Correlation *c, const Tile *output, i
 /* --- algorithms -------------------------------------------------------------------------------------------------- */
 
 /* Computes task number `index` of the plan. */
-void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, real scale);
+void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, GradWeightUpdate update);
 
 /* With few positions and many weights, as for 7x7 images, most of the time is the addition to gradWeight. Therefore N
    is the entries of gradWeight in memory order, M is output channels, and patches are unfolded (im2col) for a block of
    channels and an output tile. */
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p);
-void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, real scale);
+void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, GradWeightUpdate update);
+
+/* Winograd's method (winograd.h). Returns false, without a result, where another algorithm is to compute gradWeight. A
+   new gradWeight must have no kernel element that reads only padding. */
+bool THNN_(winogradGradWeight)(const Correlation *c, GradWeightUpdate update);
 
 #endif

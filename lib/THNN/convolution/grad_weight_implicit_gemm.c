@@ -168,13 +168,14 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
   }
 }
 
-/* Adds sums, [entry][n], to gradWeight. Entry e is added to weight[at[e]]. */
-static void addSums(const Correlation *c, const real *sums, int64_t width, const int64_t *at, int64_t entries,
-                    int64_t lanes, real *weight, real scale)
+/* Updates gradWeight by sums, [entry][n]: weight[at[e]] by entry e. */
+static void updateEntries(const Correlation *c, const real *sums, int64_t width, const int64_t *at,
+                          int64_t entries, int64_t lanes, real *weight, GradWeightUpdate update)
 {
   if (c->weightOutStride == 1) {
     for (int64_t e = 0; e < entries; e++)
-      for (int64_t i = 0; i < lanes; i++) weight[at[e] + i] += scale * sums[e * width + i];
+      for (int64_t i = 0; i < lanes; i++)
+        weight[at[e] + i] = updatedEntry(update, weight[at[e] + i], sums[e * width + i]);
     return;
   }
   bool contiguous = true;
@@ -185,13 +186,14 @@ static void addSums(const Correlation *c, const real *sums, int64_t width, const
     real *to = weight + i * c->weightOutStride;
     int64_t e = 0;
     for (; contiguous && e + VL <= entries; e += VL)
-      v_store(to + at[e], v_load(to + at[e]) + scale * v_load(column[i] + e));
-    for (; e < entries; e++) to[at[e]] += scale * column[i][e];
+      v_store(to + at[e],
+              update.isNew ? v_load(column[i] + e) : v_load(to + at[e]) + update.scale * v_load(column[i] + e));
+    for (; e < entries; e++) to[at[e]] = updatedEntry(update, to[at[e]], column[i][e]);
   }
 }
 
-/* Adds the sums of a panel to gradWeight, in the order (channel, kernel element), which most weights have in memory. */
-static void storePanel(const GradWeightPlan *p, const Task *t, int64_t panel, real scale)
+/* Updates gradWeight by the sums of a panel, in the order (channel, kernel element), which most weights have in memory. */
+static void storePanel(const GradWeightPlan *p, const Task *t, int64_t panel, GradWeightUpdate update)
 {
   const Correlation *c = &p->c;
   const int64_t elementStride = p->packed.residues * c->axis[3].weightStride;
@@ -209,17 +211,18 @@ static void storePanel(const GradWeightPlan *p, const Task *t, int64_t panel, re
         memcpy(ordered + entries * width, from, sizeof(real) * (size_t)(group.Q * width));
         for (int q = 0; q < group.Q; q++) at[entries++] = t->rowWeight[firstRow + row] + q * elementStride;
       }
-      addSums(c, ordered, width, at, entries, lanes, t->weight + panel * GEMM_NR * c->weightOutStride, scale);
+      updateEntries(c, ordered, width, at, entries, lanes, t->weight + panel * GEMM_NR * c->weightOutStride,
+                    update);
     }
     sum += ceilDivide(group.rows, group.R) * MICROTILE_REALS;
     firstRow += group.rows;
   }
 }
 
-void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, real scale)
+void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, GradWeightUpdate update)
 {
   const Task t = makeTask(p, index);
   const int64_t tiles = tileCount(p->outputSize, p->outputTile);
   for (int64_t tile = 0; tile < tiles; tile++) multiplyTile(p, &t, tile);
-  for (int64_t panel = 0; panel < t.panels; panel++) storePanel(p, &t, panel, scale);
+  for (int64_t panel = 0; panel < t.panels; panel++) storePanel(p, &t, panel, update);
 }

@@ -58,8 +58,9 @@ static void unfold(const GradWeightPlan *p, const Task *t, const Tile *output)
     }
 }
 
-/* Adds the products of a row of micro-tiles, up to GEMM_MR output channels from outChannel on, to gradWeight. */
-static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *output, int64_t outChannel, real scale)
+/* Updates gradWeight by the products of a row of micro-tiles, up to GEMM_MR output channels from outChannel on. */
+static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *output, int64_t outChannel,
+                        GradWeightUpdate update)
 {
   static const real zero[GEMM_NR];
   const Correlation *c = &p->c;
@@ -87,9 +88,9 @@ static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *outp
         for (int64_t l = 0; l < lanes; l += VL) {
           real *to = weight + m * c->weightOutStride + e + l;
           const int n = (int)MIN(VL, lanes - l);
-          const vreal x = scale * v_load(t->sum + m * width + l);
-          if (n == VL) v_store(to, v_load(to) + x);
-          else v_store_n(to, v_load_n(to, n) + x, n);
+          const vreal sum = v_load(t->sum + m * width + l);
+          if (n == VL) v_store(to, update.isNew ? sum : v_load(to) + update.scale * sum);
+          else v_store_n(to, update.isNew ? sum : v_load_n(to, n) + update.scale * sum, n);
         }
       patch += positions * width;
     }
@@ -97,7 +98,7 @@ static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *outp
 }
 
 /* Computes task number `index`: part index % parts of the output channels, block index / parts of the channels. */
-static void runTask(const GradWeightPlan *p, int64_t index, int64_t parts, real scale)
+static void runTask(const GradWeightPlan *p, int64_t index, int64_t parts, GradWeightUpdate update)
 {
   const Correlation *c = &p->c;
   const int64_t part = index % parts, rows = ceilDivide(c->outChannels, GEMM_MR);
@@ -118,23 +119,23 @@ static void runTask(const GradWeightPlan *p, int64_t index, int64_t parts, real 
   t.sum = t.input + inputReals;
   t.gradients = t.sum + MICROTILE_REALS;
   t.patches = t.gradients + gradientReals;
-  for (int64_t tile = 0; tile < tileCount(p->outputSize, p->outputTile); tile++) {
+  for (int64_t tile = 0; tile < tileCount(p->outputSize, p->outputTile); tile++, update.isNew = false) {
     const Tile output = tileAt(p->outputSize, p->outputTile, tile);
     THNN_(packTile)(c, &p->packed, &output, &t.kernel,
                     c->source + (t.group * c->inChannels + t.channel) * c->sourceChannelStride, t.channels,
                     t.input);
     unfold(p, &t, &output);
     for (int64_t row = part * rows / parts; row < (part + 1) * rows / parts; row++)
-      multiplyRow(p, &t, &output, row * GEMM_MR, scale);
+      multiplyRow(p, &t, &output, row * GEMM_MR, update);
   }
 }
 
 /* Output channels are divided only if threads would not share the blocks of channels evenly. */
-void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, real scale)
+void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, GradWeightUpdate update)
 {
   const Correlation *c = &p->c;
   const int64_t blocks = c->groups * ceilDivide(c->inChannels, UNFOLDED_CHANNELS);
   const int64_t parts =
       blocks % threads == 0 || blocks >= 4 * threads ? 1 : MIN(threads, ceilDivide(c->outChannels, GEMM_MR));
-  THNN_PARALLEL_FOR(i, blocks * parts, work) runTask(p, i, parts, scale);
+  THNN_PARALLEL_FOR(i, blocks * parts, work) runTask(p, i, parts, update);
 }

@@ -116,7 +116,7 @@ void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutpu
 }
 
 void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                                  ConvolutionView gradWeight, real scale)
+                                  ConvolutionView gradWeight, real scale, bool isNew)
 {
   const Sizes s = sizesOf(g);
   const int64_t positions[AXES] = {g->batch, 1, s.output[2], s.output[3], s.output[4]};
@@ -130,16 +130,9 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
         if (inputOf(g, &s, group, o, k, i))
           sum += (double)*element(gradOutput, 0, o) * (double)*element(input, 0, i);
       }
-      *element(gradWeight, group, k) += (real)((double)scale * sum);
+      real *entry = element(gradWeight, group, k);
+      *entry = (isNew ? 0 : *entry) + (real)((double)scale * sum);
     }
-}
-
-void THNN_(convolutionNewGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                                     ConvolutionView gradWeight)
-{
-  const Sizes s = sizesOf(g);
-  FOR_INDEX(k, s.filter) { *element(gradWeight, 0, k) = 0; }
-  THNN_(convolutionGradWeight)(g, input, gradOutput, gradWeight, 1);
 }
 
 void THNN_(convolutionGradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,

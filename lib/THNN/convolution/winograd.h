@@ -173,8 +173,4 @@ bool THNN_(winogradCorrelate)(const Correlation *c);
 void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t slice, int64_t begin, int64_t end,
                             int64_t componentStride, real *to);
 
-/* gradWeight += scale * the gradient of weight. Returns false, without a result, if the implicit GEMM is to compute
-   it. */
-bool THNN_(winogradGradWeight)(const Correlation *c, real scale);
-
 #endif

@@ -8,7 +8,10 @@
    owns some output and input channels and goes through all tiles. The lanes are input channels. */
 
 #ifndef WINOGRAD
-bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)c, (void)scale, false; }
+bool THNN_(winogradGradWeight)(const Correlation *c, GradWeightUpdate update)
+{
+  return (void)c, (void)update, false;
+}
 #else
 
 /* A fallback unit, FALLBACK_OUT output and FALLBACK_IN input channels, is computed by the implicit GEMM if one of its
@@ -202,30 +205,30 @@ static ALWAYS_INLINE void transformSums(const int m, real *sums, int64_t compone
   *check = zero;
 }
 
-/* Adds `channels` channels of an output channel to gradWeight; `sums` has the kernel elements sumReals apart. */
-static void addSums(const Plan *p, const real *sums, int64_t channels, real *weight, real scale)
+/* Updates `channels` channels of an output channel of gradWeight; `sums` has the kernel elements sumReals apart. */
+static void updateFilters(const Plan *p, const real *sums, int64_t channels, real *weight, GradWeightUpdate update)
 {
   const Correlation *c = &p->c;
   const int64_t inStride = c->weightInStride, yStride = c->axis[2].weightStride, xStride = c->axis[3].weightStride;
   if (inStride == 9 && yStride == 3 && xStride == 1) {
     real filters[9 * FALLBACK_IN];
     THNN_(transpose)(filters, 9, sums, p->sumReals, 9, channels);
-    for (int64_t i = 0; i < 9 * channels; i++) weight[i] += scale * filters[i];
+    for (int64_t i = 0; i < 9 * channels; i++) weight[i] = updatedEntry(update, weight[i], filters[i]);
     return;
   }
   for (int64_t i = 0; i < 9; i++) {
     real *to = weight + i / 3 * yStride + i % 3 * xStride;
     const real *from = sums + i * p->sumReals;
     if (inStride == 1)
-      for (int64_t k = 0; k < channels; k++) to[k] += scale * from[k];
+      for (int64_t k = 0; k < channels; k++) to[k] = updatedEntry(update, to[k], from[k]);
     else
-      for (int64_t k = 0; k < channels; k++) to[k * inStride] += scale * from[k];
+      for (int64_t k = 0; k < channels; k++) to[k * inStride] = updatedEntry(update, to[k * inStride], from[k]);
   }
 }
 
 /* Computes a fallback unit by the implicit GEMM. */
 static void computeUnit(const Plan *p, int64_t group, int64_t outChannel, int64_t outChannels, int64_t channel,
-                        int64_t channels, real scale)
+                        int64_t channels, GradWeightUpdate update)
 {
   GradWeightPlan unit = {.c = p->c};
   Correlation *c = &unit.c;
@@ -237,15 +240,15 @@ static void computeUnit(const Plan *p, int64_t group, int64_t outChannel, int64_
   c->inChannels = channels;
   THNN_(gradWeightPlan)(&unit, 1);
   const int64_t tasks = unit.panelTasks * unit.channelTasks * unit.kernelTasks;
-  for (int64_t i = 0; i < tasks; i++) THNN_(gradWeightImplicitGemm)(&unit, i, scale);
+  for (int64_t i = 0; i < tasks; i++) THNN_(gradWeightImplicitGemm)(&unit, i, update);
 }
 
 /* An upper bound on the fallback units of a task, whose sums are in scratch memory. */
 #define MAX_FALLBACK_UNITS 256
 
-/* Transforms the sums and adds them to gradWeight. Units with a sum that is not finite come last, because the implicit
+/* Transforms the sums and updates gradWeight. Units with a sum that is not finite come last, because the implicit
    GEMM overwrites the scratch memory. */
-static void storeTask(const Plan *p, const Task *t, real scale)
+static void storeTask(const Plan *p, const Task *t, GradWeightUpdate update)
 {
   const Correlation *c = &p->c;
   bool finite[MAX_FALLBACK_UNITS];
@@ -264,17 +267,17 @@ static void storeTask(const Plan *p, const Task *t, real scale)
       real *weight = c->weight + t->group * c->weightGroupStride + t->outChannel * c->weightOutStride +
                      (t->channel + k) * c->weightInStride;
       for (int64_t i = o; finite[units] && i < endOut; i++)
-        addSums(p, t->sums + i * p->in + k, channels, weight + i * c->weightOutStride, scale);
+        updateFilters(p, t->sums + i * p->in + k, channels, weight + i * c->weightOutStride, update);
     }
   units = 0;
   for (int64_t o = 0; o < t->outChannels; o += FALLBACK_OUT)
     for (int64_t k = 0; k < t->channels; k += FALLBACK_IN)
       if (!finite[units++])
         computeUnit(p, t->group, t->outChannel + o, MIN(FALLBACK_OUT, t->outChannels - o), t->channel + k,
-                    MIN(FALLBACK_IN, t->channels - k), scale);
+                    MIN(FALLBACK_IN, t->channels - k), update);
 }
 
-static void computeTask(const Plan *p, int64_t index, real scale)
+static void computeTask(const Plan *p, int64_t index, GradWeightUpdate update)
 {
   Task t = {.channel = index % p->inTasks * p->in,
             .outChannel = index / p->inTasks % p->outTasks * p->out,
@@ -299,7 +302,7 @@ static void computeTask(const Plan *p, int64_t index, real scale)
     packGradients(p, &t, &c, &block, &layout.tiles);
     multiply(p, &t, &layout.tiles, i > 0);
   }
-  storeTask(p, &t, scale);
+  storeTask(p, &t, update);
 }
 
 /* In double, sums over at most this many positions are left to the implicit GEMM, whose algorithm for few positions
@@ -312,7 +315,7 @@ static int64_t positionsOf(const Correlation *c)
 }
 
 /* gradWeight of slice t of the kernel, from the target slices for which it reads a slice of the source. */
-static void computeSlice(const Correlation *c, int64_t t, real scale)
+static void computeSlice(const Correlation *c, int64_t t, GradWeightUpdate update)
 {
   Plan p = {.c = *c};
   const bool isDilatedVolume = c->axis[1].kernel > 1 && (c->axis[1].dilation > 1 || winogradResidues(c) > 1);
@@ -329,14 +332,14 @@ static void computeSlice(const Correlation *c, int64_t t, real scale)
   winogradTiles(&p.c, 2, p.tiles);
   const int64_t work = winogradResidues(c) * elementCount(p.tiles) * c->inChannels * c->outChannels * c->groups;
   plan(&p, thnn_threads(1 << 20, work));
-  THNN_PARALLEL_FOR(i, c->groups * p.outTasks * p.inTasks, work) computeTask(&p, i, scale);
+  THNN_PARALLEL_FOR(i, c->groups * p.outTasks * p.inTasks, work) computeTask(&p, i, update);
 }
 
-bool THNN_(winogradGradWeight)(const Correlation *c, real scale)
+bool THNN_(winogradGradWeight)(const Correlation *c, GradWeightUpdate update)
 {
   if (!THNN_(winogradSuits)(c) || !winogradPays(c, WINOGRAD_LEAST_TILES)) return false;
   if (positionsOf(c) <= FEW_POSITIONS) return false;
-  for (int64_t t = 0; t < c->axis[1].kernel; t++) computeSlice(c, t, scale);
+  for (int64_t t = 0; t < c->axis[1].kernel; t++) computeSlice(c, t, update);
   return true;
 }
 #endif
