@@ -160,7 +160,7 @@ static real *rowTarget(const Correlation *c, const int64_t *q)
 
 /* Lanes in use of a source vector (channels) and a target vector (outputs). */
 typedef struct VectorLanes {
-  int channels, outputs;
+  int64_t channels, outputs;
   int64_t sourceStep, targetStep; /* between positions */
   int64_t lastRow;                /* offset of the last source row that a position reads, which is prefetched */
 } VectorLanes;
@@ -170,8 +170,8 @@ static inline VectorLanes vectorLanes(const DepthwisePlan *p, int64_t vector)
   const Correlation *c = p->c;
   const CorrelationAxis *row = c->axis + 2, *column = c->axis + 3;
   const int64_t groups = MIN(p->groupsPerVector, c->groups - vector * p->groupsPerVector);
-  return (VectorLanes){.channels = (int)(groups * c->inChannels),
-                       .outputs = (int)(groups * c->outChannels),
+  return (VectorLanes){.channels = groups * c->inChannels,
+                       .outputs = groups * c->outChannels,
                        .sourceStep = column->stride * column->sourceStride,
                        .targetStep = column->targetStride,
                        .lastRow = (row->kernel - 1) * row->dilation * row->sourceStride};
@@ -196,7 +196,7 @@ static ALWAYS_INLINE void sumPositions(const int P, const bool full, const bool 
     const real *from = source + w->offset[t], *factor = weight + w->element[t] * channels * VL;
 #pragma GCC unroll 8
     for (int i = 0; i < P; i++)
-      x[i] = full ? v_load(from + i * lanes.sourceStep) : v_load_n(from + i * lanes.sourceStep, lanes.channels);
+      x[i] = full ? v_load(from + i * lanes.sourceStep) : v_load_n(from + i * lanes.sourceStep, (int)lanes.channels);
     for (int64_t ch = 0; ch < channels; ch++, factor += VL) {
       const vreal f = v_load(factor);
       const vint order = vi_load(w->permutation[ch]);
@@ -208,9 +208,9 @@ static ALWAYS_INLINE void sumPositions(const int P, const bool full, const bool 
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) {
     real *to = target + i * lanes.targetStep;
-    if (first > 0) acc[i] += full ? v_load(to) : v_load_n(to, lanes.outputs);
+    if (first > 0) acc[i] += full ? v_load(to) : v_load_n(to, (int)lanes.outputs);
     if (full) v_store(to, acc[i]);
-    else v_store_n(to, acc[i], lanes.outputs);
+    else v_store_n(to, acc[i], (int)lanes.outputs);
   }
 }
 
@@ -350,11 +350,11 @@ static ALWAYS_INLINE void products(const int T, const bool full, const ElementTa
     x[t] = source + w->offset[first + t];
   }
   for (int64_t i = 0; i < n; i++, gradient += lanes.targetStep) {
-    const vreal g = v_lookup(full ? v_load(gradient) : v_load_n(gradient, lanes.outputs), gradientOrder);
+    const vreal g = v_lookup(full ? v_load(gradient) : v_load_n(gradient, (int)lanes.outputs), gradientOrder);
 #pragma GCC unroll 10
     for (int t = 0; t < T; t++) {
       const real *from = x[t] + i * lanes.sourceStep;
-      acc[t] += g * (full ? v_load(from) : v_lookup(v_load_n(from, lanes.channels), sourceOrder));
+      acc[t] += g * (full ? v_load(from) : v_lookup(v_load_n(from, (int)lanes.channels), sourceOrder));
     }
   }
 #pragma GCC unroll 10
