@@ -14,14 +14,6 @@ static void implicitGemmOfZone(const Correlation *zone, void *context)
   else THNN_(implicitGemm)(zone);
 }
 
-static void correlate(const Correlation *correlation);
-
-static void correlateZone(const Correlation *zone, void *context)
-{
-  (void)context;
-  correlate(zone);
-}
-
 /* Computes the correlation by direct convolution, or from columns where these are faster. Returns false if neither
    suits. */
 static bool correlateDirectly(const Correlation *c)
@@ -39,11 +31,11 @@ static bool correlateDirectly(const Correlation *c)
 }
 
 /* target = bias + the sum over channels and kernel elements, by the algorithm that suits. */
-static void correlate(const Correlation *c)
+static void correlate(const Correlation *c, void *context)
 {
   if (correlationProducts(c) == 0) return THNN_(correlationFill)(c);
   if (THNN_(depthwiseSuits)(c)) return THNN_(depthwiseCorrelate)(c);
-  if (THNN_(correlateZones)(c, correlateZone, NULL)) return;
+  if (THNN_(correlateZones)(c, correlate, context)) return;
   Correlation longRows = *c;
   if (c->outChannels <= VL / 2) {
     if (THNN_(correlationLengthenRows)(&longRows) && correlateDirectly(&longRows)) return;
@@ -52,7 +44,7 @@ static void correlate(const Correlation *c)
   }
   if (THNN_(winogradCorrelate)(c)) return;
   if (correlationIsIrregular(c) && THNN_(columnsCorrelate)(c, THNN_(implicitGemmCost)(c))) return;
-  if (!THNN_(correlateColumnZones)(c, implicitGemmOfZone, NULL)) THNN_(implicitGemm)(c);
+  if (!THNN_(correlateColumnZones)(c, implicitGemmOfZone, context)) THNN_(implicitGemm)(c);
 }
 
 void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
@@ -63,7 +55,7 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
   c.bias = bias.data;
   c.biasGroupStride = bias.group;
   c.biasOutStride = bias.stride[0];
-  correlate(&c);
+  correlate(&c, NULL);
 }
 
 /* Computes all residue classes at once by direct convolution. Returns false if another algorithm is faster. */
@@ -84,8 +76,9 @@ void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutpu
   if (THNN_(depthwisePlanesGradInput)(g, gradOutput, weight, bias, gradInput)) return;
   const Correlation backward = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
   THNN_(fillUnreached)(g, gradInput, bias);
+  if (THNN_(depthwiseSuits)(&backward)) return THNN_(depthwiseGradInput)(&backward, g, weight, gradInput);
   int64_t classes = 1;
   for (int d = 0; d < 3; d++) classes *= residueCount(g->axis + d);
-  if (classes > 1 && !THNN_(depthwiseSuits)(&backward) && directGradInput(g, backward, weight, gradInput)) return;
-  THNN_(correlateResidues)(&backward, g, weight, gradInput, correlate);
+  if (classes > 1 && directGradInput(g, backward, weight, gradInput)) return;
+  THNN_(correlateResidues)(&backward, g, weight, gradInput, correlate, NULL);
 }

@@ -151,7 +151,8 @@ bool THNN_(correlationOfResidue)(Correlation *c, const Convolution *g, const int
 }
 
 void THNN_(correlateResidues)(const Correlation *backward, const Convolution *g, ConvolutionView weight,
-                              ConvolutionView gradInput, void (*correlate)(const Correlation *))
+                              ConvolutionView gradInput, void (*correlate)(const Correlation *, void *),
+                              void *context)
 {
   int64_t classes[3], classNumber[3] = {0};
   for (int d = 0; d < 3; d++) classes[d] = residueCount(g->axis + d);
@@ -159,7 +160,7 @@ void THNN_(correlateResidues)(const Correlation *backward, const Convolution *g,
     Correlation c = *backward;
     if (!THNN_(correlationOfResidue)(&c, g, classNumber, weight, gradInput)) continue;
     THNN_(correlationSimplify)(&c);
-    correlate(&c);
+    correlate(&c, context);
   }
 }
 

@@ -180,6 +180,7 @@ bool THNN_(correlationOfResidue)(Correlation *backward, const Convolution *geome
 
 /* Calls `correlate` with the simplified correlation of each combination of residue classes. */
 void THNN_(correlateResidues)(const Correlation *backward, const Convolution *geometry, ConvolutionView weight,
-                              ConvolutionView gradInput, void (*correlate)(const Correlation *));
+                              ConvolutionView gradInput, void (*correlate)(const Correlation *, void *),
+                              void *context);
 
 #endif

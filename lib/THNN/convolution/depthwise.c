@@ -196,7 +196,8 @@ static ALWAYS_INLINE void sumPositions(const int P, const bool full, const bool 
     const real *from = source + w->offset[t], *factor = weight + w->element[t] * channels * VL;
 #pragma GCC unroll 8
     for (int i = 0; i < P; i++)
-      x[i] = full ? v_load(from + i * lanes.sourceStep) : v_load_n(from + i * lanes.sourceStep, (int)lanes.channels);
+      x[i] =
+          full ? v_load(from + i * lanes.sourceStep) : v_load_n(from + i * lanes.sourceStep, (int)lanes.channels);
     for (int64_t ch = 0; ch < channels; ch++, factor += VL) {
       const vreal f = v_load(factor);
       const vint order = vi_load(w->permutation[ch]);
@@ -322,18 +323,58 @@ static void correlateTask(const DepthwisePlan *p, int64_t firstVector, int64_t e
   }
 }
 
+/* Correlations of the same groups that write different elements. */
+#define BATCH 8
+typedef struct DepthwiseBatch {
+  Correlation correlation[BATCH];
+  int64_t count;
+} DepthwiseBatch;
+
+/* Computes them together: each thread owns the same part of every target, since a thread that writes pixels next to those
+   of another one takes cache lines from it, and one parallel region costs less than many. */
+static void correlateBatch(const DepthwiseBatch *b)
+{
+  DepthwisePlan plan[BATCH];
+  int64_t work = 0, rows = 0;
+  for (int64_t k = 0; k < b->count; k++) {
+    plan[k] = makePlan(b->correlation + k);
+    work += THNN_(depthwiseWork)(b->correlation + k);
+    rows = MAX(rows, plan[k].rows);
+  }
+  const int threads = thnn_threads(1 << 20, work);
+  const bool byRows = rows >= threads; /* a 1-D input has few rows */
+  const int64_t parts = MIN(byRows ? rows : plan->vectors, threads);
+  THNN_PARALLEL_FOR(i, parts, work) {
+    for (const DepthwisePlan *p = plan; p < plan + b->count; p++) {
+      const int64_t all = byRows ? p->rows : p->vectors, first = i * all / parts, end = (i + 1) * all / parts;
+      if (byRows) correlateTask(p, 0, p->vectors, first, end);
+      else correlateTask(p, first, end, 0, p->rows);
+    }
+  }
+}
+
 void THNN_(depthwiseCorrelate)(const Correlation *c)
 {
-  const DepthwisePlan p = makePlan(c);
-  const int64_t work = THNN_(depthwiseWork)(c);
-  const int threads = thnn_threads(1 << 20, work);
-  const bool byRows = p.rows >= threads; /* a 1-D input has few rows */
-  const int64_t all = byRows ? p.rows : p.vectors, parts = MIN(all, threads);
-  THNN_PARALLEL_FOR(i, parts, work) {
-    const int64_t first = i * all / parts, end = (i + 1) * all / parts;
-    if (byRows) correlateTask(&p, 0, p.vectors, first, end);
-    else correlateTask(&p, first, end, 0, p.rows);
-  }
+  correlateBatch(&(DepthwiseBatch){.correlation = {*c}, .count = 1});
+}
+
+static void addToBatch(const Correlation *c, void *batch)
+{
+  DepthwiseBatch *b = batch;
+  if (correlationProducts(c) == 0) return THNN_(correlationFill)(c);
+  b->correlation[b->count++] = *c;
+  if (b->count < BATCH) return;
+  correlateBatch(b);
+  b->count = 0;
+}
+
+void THNN_(depthwiseGradInput)(const Correlation *backward, const Convolution *g, ConvolutionView weight,
+                               ConvolutionView gradInput)
+{
+  DepthwiseBatch batch;
+  batch.count = 0;
+  THNN_(correlateResidues)(backward, g, weight, gradInput, addToBatch, &batch);
+  if (batch.count > 0) correlateBatch(&batch);
 }
 
 /* Adds the products of n positions to the sums of T kernel elements of one vector, from number `first` of the table on.

@@ -19,6 +19,10 @@ int64_t THNN_(depthwiseWork)(const Correlation *correlation);
 /* target = bias + the sum over channels and kernel elements. */
 void THNN_(depthwiseCorrelate)(const Correlation *correlation);
 
+/* gradInput, where a kernel element reaches it. The arguments are those of correlateResidues. */
+void THNN_(depthwiseGradInput)(const Correlation *backward, const Convolution *geometry, ConvolutionView weight,
+                               ConvolutionView gradInput);
+
 /* correlation->weight, which is gradWeight, += scale * the gradient of weight. */
 void THNN_(depthwiseGradWeight)(const Correlation *correlation, real scale);
 

@@ -98,7 +98,7 @@ static void computeBand(const Bands *b, int64_t firstVector, int64_t firstImage,
   } else if (b->product == GRAD_INPUT) {
     const Correlation c = THNN_(correlationBackward)(&g, outputBand, weight, bias, inputBand);
     THNN_(fillUnreached)(&g, inputBand, bias);
-    THNN_(correlateResidues)(&c, &g, weight, inputBand, THNN_(depthwiseCorrelate));
+    THNN_(depthwiseGradInput)(&c, &g, weight, inputBand);
     toChannelsFirst(&g, false, input, inputBand);
   } else {
     const Correlation c = THNN_(correlationForward)(&g, inputBand, weight, outputBand);
