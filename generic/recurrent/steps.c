@@ -134,7 +134,7 @@ static void multiply(const PackedRows *a, int64_t n, PanelPart part, const real 
       real *sum = sums + row * width;
       const PrefetchLines lines = prefetch ? nextLines(prefetch) : (PrefetchLines){0};
       THNN_(microkernel)(1, (int)rows, width / VL, lines.run > 0)(
-          sum, k ? sum : initial + row * initialStride, k ? width : initialStride, &packed,
+          sum, width, k ? sum : initial + row * initialStride, k ? width : initialStride, &packed,
           (KRange){offset, 0, MIN(GEMM_KC, a->terms - k)}, panel + k * width, width, &lines);
     }
 }

@@ -160,8 +160,8 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
         if (tile > 0 && begin == end) continue; /* the first tile initialises the sums */
         const KRange range = {offset, begin, end};
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        THNN_(microkernel)(R, group.Q, (int)(width / VL), lines.run > 0)(sum, tile ? sum : zero, tile ? width : 0,
-                                                                         a, range, gradient, width, &lines);
+        THNN_(microkernel)(R, group.Q, (int)(width / VL), lines.run > 0)(
+            sum, width, tile ? sum : zero, tile ? width : 0, a, range, gradient, width, &lines);
       }
       firstRow += group.rows;
     }

@@ -82,8 +82,8 @@ static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *outp
       for (int m = 0; m < Q; m++)
         for (int64_t l = 0; l < lanes; l += REALS_PER_LINE)
           __builtin_prefetch(weight + m * c->weightOutStride + e + l, 1);
-      THNN_(microkernel)(1, Q, (int)(width / VL), false)(t->sum, zero, 0, a, (KRange){offset, 0, positions}, patch,
-                                                         width, NULL);
+      THNN_(microkernel)(1, Q, (int)(width / VL), false)(t->sum, width, zero, 0, a, (KRange){offset, 0, positions},
+                                                         patch, width, NULL);
       for (int m = 0; m < Q; m++)
         for (int64_t l = 0; l < lanes; l += VL) {
           real *to = weight + m * c->weightOutStride + e + l;

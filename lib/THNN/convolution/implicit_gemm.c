@@ -111,8 +111,8 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
         const KRange range = {offset, w->rowKernel[row][0] * termsPerElement,
                               w->rowKernel[row][1] * termsPerElement};
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        THNN_(microkernel)(R, (int)Q, V, lines.run > 0)(sum, first ? weights : sum, first ? 0 : width, a, range,
-                                                        packed, width, &lines);
+        THNN_(microkernel)(R, (int)Q, V, lines.run > 0)(sum, width, first ? weights : sum, first ? 0 : width, a,
+                                                        range, packed, width, &lines);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * adjacent);
         if (last) stored = storeFinished(c, w, sums, width, target, adjacent, lanes, stored, done);

@@ -28,6 +28,9 @@
 /* Bytes between rows of c below which the rows are stored without prefetches. */
 #define NEAR_ROW 2048
 
+/* Bytes of packed b, at most, by which multiplyDirectly multiplies each micro-tile. */
+#define DIRECT_B_BYTES ((int64_t)32 << 10)
+
 /* Terms of a that are packed for all micro-tiles before the next terms: few, because their addresses may share an L1
    set. */
 #define TERMS_AT_ONCE 8
@@ -295,13 +298,72 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
         if (inPlace && column == firstColumn && tile + 1 < tiles)
           prefetch = makePrefetchPlan(tileRegion(p, &block, tile + 1, k, K), 1, K);
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V,
-                           lines.run > 0)(sum, before, beforeStride, inPlace ? pointers[tile].row : &packedRow,
-                                          (KRange){offset, 0, K}, b, unpacked ? p->b.kStride[3] : width, &lines);
+        THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V, lines.run > 0)(
+            sum, width, before, beforeStride, inPlace ? pointers[tile].row : &packedRow, (KRange){offset, 0, K}, b,
+            unpacked ? p->b.kStride[3] : width, &lines);
       }
     }
   }
   for (int64_t tile = 0; tile < tiles; tile++) storeTileRow(p, &block, tile);
+}
+
+/* True if micro-kernels may store to c itself: the rows and columns of c are one axis each, columns are contiguous, rows
+   are near, and b fits into L1. */
+static bool storesDirectly(const Gemm *p)
+{
+  const int64_t terms = elementCount(p->kSize), panels = ceilDivide(p->b.size[3], GEMM_NR);
+  return !p->accumulate && terms > 0 && terms <= GEMM_KC && p->a.biasStride == 0 &&
+         p->a.size[3] == elementCount(p->a.size) && p->b.size[3] == elementCount(p->b.size) &&
+         p->kSize[3] == terms && p->b.cStride[3] == 1 && p->a.cStride[3] * (int64_t)sizeof(real) < NEAR_ROW &&
+         terms * panels * GEMM_NR * (int64_t)sizeof(real) <= DIRECT_B_BYTES;
+}
+
+/* The same as multiplyBlock for products with storesDirectly(): each micro-tile of rows is multiplied by all columns,
+   so that memory is written in its order, and once. */
+static void multiplyDirectly(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
+                             int64_t endColumn)
+{
+  const GemmOperand *a = &p->a, *b = &p->b;
+  const int64_t allRows = a->size[3], terms = p->kSize[3], endRow = firstRow(endTile, allRows),
+                panels = ceilDivide(endColumn - firstColumn, GEMM_NR);
+  const bool inPlace = a->kStride[3] == 1 && a->stride[3] * (int64_t)sizeof(real) % 4096 != 0;
+  real *packedA = thnn_scratch(sizeof(real) * (size_t)(TILE_A + MICROTILE_REALS + panels * GEMM_NR * (1 + terms)));
+  real *sums = packedA + TILE_A, *biases = sums + MICROTILE_REALS, *packedB = biases + panels * GEMM_NR;
+  memset(biases, 0, sizeof(real) * (size_t)(panels * GEMM_NR * (1 + terms)));
+  for (int64_t i = 0; p->bias && i < endColumn - firstColumn; i++)
+    biases[i] = p->bias[(firstColumn + i) * b->biasStride];
+  for (int64_t panel = 0; panel < panels; panel++) {
+    const int64_t column = firstColumn + panel * GEMM_NR, n = MIN(GEMM_NR, endColumn - column);
+    pack(packedB + panel * GEMM_NR * terms, n > VL ? GEMM_NR : VL, b->data,
+         (Range){p->kSize, b->kStride, 0, terms}, (Range){b->size, b->stride, column, n});
+  }
+  int32_t offset[GEMM_KC];
+  for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;
+  for (int64_t row = firstRow(firstTile, allRows), rows; row < endRow; row += rows) {
+    rows = MIN(GEMM_MR, endRow - row);
+    const real *pointers[GEMM_MR] = {packedA};
+    if (!inPlace)
+      pack(packedA, GEMM_MR, a->data, (Range){p->kSize, a->kStride, 0, terms},
+           (Range){a->size, a->stride, row, rows});
+    else /* the last rows, fewer than GEMM_MR, repeat one */
+      for (int64_t r = 0; r < GEMM_MR; r++) pointers[r] = a->data + MIN(row + r, endRow - 1) * a->stride[3];
+    const int64_t ahead = row + GEMM_MR, next = MIN(GEMM_MR, endRow - ahead);
+    PrefetchPlan prefetch = {0};
+    if (next > 0) prefetch = makePrefetchPlan(operandRegion(p, a, ahead, next, 0, terms), panels, terms);
+    for (int64_t panel = 0; panel < panels; panel++) {
+      const int64_t column = firstColumn + panel * GEMM_NR, n = MIN(GEMM_NR, endColumn - column),
+                    width = n > VL ? GEMM_NR : VL;
+      real *c = p->c + row * a->cStride[3] + column;
+      const bool whole = n == width && (rows == GEMM_MR || !inPlace);
+      const PrefetchLines lines = nextPrefetch(&prefetch);
+      THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : (int)rows, (int)(width / VL), lines.run > 0)(
+          whole ? c : sums, whole ? a->cStride[3] : width, biases + panel * GEMM_NR, 0, pointers,
+          (KRange){offset, 0, terms}, packedB + panel * GEMM_NR * terms, width, &lines);
+      for (int64_t r = 0; !whole && r < rows; r++)
+        for (int64_t l = 0; l < n; l += VL)
+          v_store_n(c + r * a->cStride[3] + l, v_load(sums + r * width + l), (int)MIN(VL, n - l));
+    }
+  }
 }
 
 /* The estimated time of the product per term, in multiply-adds. A micro-tile of few rows waits for its own
@@ -352,6 +414,8 @@ void THNN_(gemm)(const Gemm *gemm)
   down = MIN(ceilDivide(ceilDivide(tiles, TILES_OF_A), down) * down, tiles);
   const int64_t panelsOfSums = SUM_BYTES / (ceilDivide(tiles, down) * MICROTILE_REALS * (int64_t)sizeof(real));
   across = MIN(ceilDivide(ceilDivide(panels, panelsOfSums), across) * across, panels);
+  const int64_t bytes = elementCount(p.a.size) * columns * p.groups * (int64_t)sizeof(real);
+  const bool direct = storesDirectly(&p) && !thnn_exceedsLastLevelCache(bytes);
   const int64_t outer = groupsShareRows ? down : 1, inner = down / outer * across;
   THNN_PARALLEL_FOR(i, outer * p.groups * inner, work) {
     const int64_t group = i / inner % p.groups, column = i % across;
@@ -361,7 +425,8 @@ void THNN_(gemm)(const Gemm *gemm)
     one.b.data += group * p.b.groupStride;
     one.c += group * p.cGroupStride;
     if (p.bias) one.bias += group * p.biasGroupStride;
-    multiplyBlock(&one, row * tiles / down, (row + 1) * tiles / down, column * panels / across * GEMM_NR,
-                  MIN((column + 1) * panels / across * GEMM_NR, columns));
+    (direct ? multiplyDirectly : multiplyBlock)(&one, row * tiles / down, (row + 1) * tiles / down,
+                                                column * panels / across * GEMM_NR,
+                                                MIN((column + 1) * panels / across * GEMM_NR, columns));
   }
 }

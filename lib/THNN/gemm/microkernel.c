@@ -43,8 +43,9 @@ static ALWAYS_INLINE void prefetchLine(PrefetchLines *lines, int64_t run)
 
 /* Inlined with constant R, Q and V: acc must live in registers, so its length is a literal. */
 static ALWAYS_INLINE void microtile(const int R, const int Q, const int V, const bool prefetches, real *c,
-                                    const real *initial, int64_t initialStride, const real *const *a, KRange range,
-                                    const real *b, int64_t bStride, const PrefetchLines *lines)
+                                    int64_t cStride, const real *initial, int64_t initialStride,
+                                    const real *const *a, KRange range, const real *b, int64_t bStride,
+                                    const PrefetchLines *lines)
 {
   static const real zero[MAX_VECTORS * VBYTES / sizeof(real)];
   vreal acc[MAX_VECTORS];
@@ -81,15 +82,15 @@ static ALWAYS_INLINE void microtile(const int R, const int Q, const int V, const
   for (int m = 0; m < R * Q; m++)
 #pragma GCC unroll 2
     for (int v = 0; v < V; v++)
-      v_store(c + (m * V + v) * VL, acc[m * V + v] + v_load(initial + m * initialStride + v * VL));
+      v_store(c + m * cStride + v * VL, acc[m * V + v] + v_load(initial + m * initialStride + v * VL));
 }
 
 #define MICROTILE(R, Q, V, prefetches)                                                                      \
-  static void microtile_##R##x##Q##x##V##_##prefetches(real *c, const real *initial, int64_t initialStride, \
-                                                       const real *const *a, KRange k, const real *b,       \
-                                                       int64_t bStride, const PrefetchLines *lines)         \
+  static void microtile_##R##x##Q##x##V##_##prefetches(                                                     \
+      real *c, int64_t cStride, const real *initial, int64_t initialStride, const real *const *a, KRange k, \
+      const real *b, int64_t bStride, const PrefetchLines *lines)                                           \
   {                                                                                                         \
-    microtile(R, Q, V, prefetches, c, initial, initialStride, a, k, b, bStride, lines);                     \
+    microtile(R, Q, V, prefetches, c, cStride, initial, initialStride, a, k, b, bStride, lines);            \
   }
 #define MICROTILE_PAIR(R, Q, V) MICROTILE(R, Q, V, 0) MICROTILE(R, Q, V, 1)
 MICROTILES(MICROTILE_PAIR, 1)

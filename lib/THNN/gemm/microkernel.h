@@ -9,7 +9,7 @@
 
      c[m][n] = initial[m][n] + sum over k of a(m, k) * b[k][n]     m < MR = R * Q, n < NR = V * VL
 
-   c is packed. The rows of b are bStride reals apart. a is not packed, so that a convolution can read its patches in
+   The rows of c are cStride reals apart, those of b bStride. a is not packed, so that a convolution can read its patches in
    place: its MR rows are R pointers to Q adjacent elements each, and a table of offsets leads from one k to the next:
 
      a(r * Q + q, k) = a[r][offset[k] + q] */
@@ -49,10 +49,10 @@ static inline int rowPointerCount(int64_t adjacent)
   return adjacent > GEMM_MR / 2 ? 1 : (int)(GEMM_MR / adjacent);
 }
 
-/* The rows of c are V * VL reals apart, the rows of `initial` initialStride reals. If initialStride is 0, the first
-   row is the initial value of all rows. */
-typedef void (*Microkernel)(real *c, const real *initial, int64_t initialStride, const real *const *a, KRange k,
-                            const real *b, int64_t bStride, const PrefetchLines *lines);
+/* The rows of `initial` are initialStride reals apart; if that is 0, its first row is the initial value of all rows. */
+typedef void (*Microkernel)(real *c, int64_t cStride, const real *initial, int64_t initialStride,
+                            const real *const *a, KRange k, const real *b, int64_t bStride,
+                            const PrefetchLines *lines);
 
 /* The micro-kernel of R x Q rows and V = 1 or 2 vectors; R is 1 or rowPointerCount(Q). Without lines to prefetch, a
    micro-kernel that does not prefetch is faster. */
