@@ -28,8 +28,8 @@
 /* Bytes between rows of c below which the rows are stored without prefetches. */
 #define NEAR_ROW 2048
 
-/* Bytes of packed b, at most, by which multiplyDirectly multiplies each micro-tile. */
-#define DIRECT_B_BYTES ((int64_t)32 << 10)
+/* Bytes of packed b, at most, by which multiplyDirectly multiplies each micro-tile: a part of L2. */
+#define DIRECT_B_BYTES ((int64_t)128 << 10)
 
 /* Terms of a that are packed for all micro-tiles before the next terms: few, because their addresses may share an L1
    set. */
@@ -308,7 +308,7 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
 }
 
 /* True if micro-kernels may store to c itself: the rows and columns of c are one axis each, columns are contiguous, rows
-   are near, and b fits into L1. */
+   are near, and b fits into L2. */
 static bool storesDirectly(const Gemm *p)
 {
   const int64_t terms = elementCount(p->kSize), panels = ceilDivide(p->b.size[3], GEMM_NR);
