@@ -5,6 +5,7 @@
 #include "convolution/direct.h"
 #include "convolution/winograd.h"
 #include "gemm/gemm.h"
+#include "runtime/shared_scratch.h"
 
 /* With at most this many samples of a Linear layer, packing would take longer than the products. */
 #define FEW_SAMPLES 8
@@ -102,12 +103,74 @@ static bool reachesAllElements(const Convolution *g, const Correlation *c)
   return left == elements;
 }
 
+/* A gradWeight of at most PART_ELEMENTS elements is summed over PARTS parts of the positions, and then over the parts: it
+   has too few tasks for several threads, and each of them would pack the whole source. */
+#define PART_ELEMENTS 16384
+#define PARTS 8
+
+/* The weight of *c as [group][output channel][channel][kernel element] at `weight`; returns its number of elements. */
+static int64_t setDenseWeight(Correlation *c, real *weight)
+{
+  int64_t elements = 1;
+  c->weight = weight;
+  for (int d = 3; d >= 0; elements *= c->axis[d].kernel, d--) c->axis[d].weightStride = elements;
+  c->weightInStride = elements;
+  c->weightOutStride = elements *= c->inChannels;
+  c->weightGroupStride = elements *= c->outChannels;
+  return elements * c->groups;
+}
+
+/* Updates gradWeight by dense sums of its elements. */
+static void updateFromDense(const Correlation *c, const real *sum, GradWeightUpdate update)
+{
+  int64_t k[4] = {0};
+  const int64_t kernel[4] = {c->axis[0].kernel, c->axis[1].kernel, c->axis[2].kernel, c->axis[3].kernel};
+  for (int64_t o = 0; o < c->groups * c->outChannels; o++)
+    for (int64_t i = 0; i < c->inChannels; i++) {
+      real *filter = c->weight + o / c->outChannels * c->weightGroupStride +
+                     o % c->outChannels * c->weightOutStride + i * c->weightInStride;
+      for (int64_t element = elementCount(kernel); element > 0; element--, nextIndex(k, kernel, 4), sum++) {
+        real *entry = filter;
+        for (int d = 0; d < 4; d++) entry += k[d] * c->axis[d].weightStride;
+        *entry = updatedEntry(update, *entry, *sum);
+      }
+    }
+}
+
+/* Returns false, without a result, if gradWeight is large, positions are few, or the process is out of memory. */
+static bool sumParts(const Correlation *c, GradWeightUpdate update, int64_t work)
+{
+  int d = 0;
+  while (d < 3 && c->axis[d].targetSize < PARTS) d++;
+  const int64_t positions = c->axis[d].targetSize;
+  Correlation dense = *c;
+  const int64_t elements = setDenseWeight(&dense, NULL);
+  if (elements > PART_ELEMENTS || positions < PARTS) return false;
+  real *sums = thnn_sharedScratch(sizeof(real) * (size_t)(PARTS * elements));
+  if (sums == NULL) return false;
+  THNN_PARALLEL_FOR(i, PARTS, work) {
+    const int64_t first = i * positions / PARTS;
+    GradWeightPlan p = {.c = dense};
+    p.c.weight = sums + i * elements;
+    p.c.target += first * p.c.axis[d].targetStride;
+    p.c.axis[d].offset += first * p.c.axis[d].stride;
+    p.c.axis[d].targetSize = (i + 1) * positions / PARTS - first;
+    THNN_(gradWeightPlan)(&p, 1);
+    const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
+    for (int64_t t = 0; t < tasks; t++) THNN_(gradWeightImplicitGemm)(&p, t, (GradWeightUpdate){1, true});
+  }
+  for (int64_t i = 1; i < PARTS; i++)
+    for (int64_t e = 0; e < elements; e++) sums[e] += sums[i * elements + e];
+  updateFromDense(c, sums, update);
+  return true;
+}
+
 /* Updates gradWeight by the implicit GEMM. */
 static void implicitGemmGradWeight(const Correlation *c, GradWeightUpdate update)
 {
   GradWeightPlan p = {.c = *c};
   const int64_t work = workOf(c);
-  if (work == 0) return;
+  if (work == 0 || sumParts(c, update, work)) return;
   THNN_(gradWeightPlan)(&p, thnn_threads(1 << 20, work));
   const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
   THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, update);
