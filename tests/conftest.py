@@ -7,6 +7,7 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def built_tree(tmp_path_factory: pytest.TempPathFactory) -> BuiltTree:
     return build_copy(*(tmp_path_factory.mktemp(name) for name in ("tree", "poison", "wheel")))
+
+
+@pytest.fixture
+def uninitialised_is_nan() -> Callable[[], AbstractContextManager[None]]:
+    """Inside this context, torch fills new tensors of torch.empty with NaN."""
+
+    @contextmanager
+    def filled() -> Iterator[None]:
+        torch.use_deterministic_algorithms(True)
+        try:
+            assert torch.empty(3).isnan().all()
+            yield
+        finally:
+            torch.use_deterministic_algorithms(False)
+
+    return filled
 
 
 @pytest.fixture

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 import torch
 
+import thnn
 import thnn.nn.functional as F
 from thnn.testing import bench_geometries
 from thnn.testing.bench_geometries import (
@@ -118,7 +121,27 @@ CHANNELS = {
         ("segments", 6, 4200, 1),
     )
 }
-SMALL |= BANDS | ZONES | GAPS | DIRECT | CHANNELS
+# gradWeight: few positions and many channels, and sums over parts of the batch or of rows.
+WEIGHTS = {
+    "few positions": Geometry(2, 40, 30, (7, 7), (5, 5), (1, 1), (2, 2), (1, 1)),
+    "few positions, channels-last": Geometry(
+        3, 40, 30, (9, 11), (2, 4), (1, 1), (2, 2), (1, 1), channels_last=True
+    ),
+    "parts of the batch": Geometry(9, 3, 37, (19, 17), (3, 3), (2, 2), (1, 1), (1, 1)),
+    "parts of rows": Geometry(2, 3, 40, (33, 20), (5, 3), (1, 2), (2, 1), (1, 1), channels_last=True),
+    "parts, transposed": Geometry(8, 20, 24, (9, 8), (4, 4), (2, 2), (1, 1), (1, 1), transposed=True),
+    "many weights": Geometry(2, 70, 90, (12, 9), (3, 3), (2, 2), (1, 1), (1, 1)),
+}
+# Matrix products: rows of c that are near, incomplete micro-tiles of rows and of columns, more than one K-block.
+POINTWISE = {
+    f"pointwise {inputs} -> {outputs}, {groups} groups": Geometry(
+        3, inputs, outputs, (9, 7), (1, 1), (1, 1), (0, 0), (1, 1), groups, channels_last=True
+    )
+    for inputs, outputs, groups in (
+        (40, 24, 1), (70, 16, 1), (16, 100, 1), (300, 40, 1), (37, 45, 1), (24, 64, 2), (1, 33, 1)
+    )
+}  # fmt: skip
+SMALL |= BANDS | ZONES | GAPS | DIRECT | CHANNELS | WEIGHTS | POINTWISE
 GEOMETRIES = list(SMALL.values()) + _small_random(300)
 
 
@@ -131,6 +154,22 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
         for product, call, right in zip(PRODUCTS, calls, expected, strict=True):
             error = (call() - right).abs().max().item()
             assert error <= tolerance * max(right.abs().max().item(), 1), (product, dtype)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_new_gradient_of_a_weight_is_the_sum_with_zeros(
+    name: str, uninitialised_is_nan: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """A new gradWeight is not cleared first by most algorithms: nothing of its memory is in the result."""
+    geometry = SMALL[name]
+    tensors = geometry.tensors()
+    sums = thnn_calls(geometry, tensors)[2]()
+    kind = "FullConvolution" if geometry.transposed else "Convolution"
+    function = thnn.function_classes[f"{kind}Function"]
+    output = function.apply(tensors[0], tensors[1].requires_grad_(), None, *geometry.settings)
+    with uninitialised_is_nan():
+        (new,) = torch.autograd.grad(output, tensors[1], tensors[2])
+    assert torch.equal(new, sums)
 
 
 def test_channels_that_are_shifted_views_of_one_series() -> None:
@@ -146,7 +185,7 @@ def test_channels_that_are_shifted_views_of_one_series() -> None:
         torch.testing.assert_close(*calls)
 
 
-@pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES, *GAPS, *DIRECT, *CHANNELS])
+@pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES, *GAPS, *DIRECT, *CHANNELS, *WEIGHTS, *POINTWISE])
 def test_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
     geometry = small(NAMED[name], 256, 64) if name in NAMED else SMALL[name]
     calls = thnn_calls(geometry, geometry.tensors())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import inspect
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -22,6 +22,8 @@ from thnn._header import HeaderError, group_modules, parse_header, parse_header_
 from thnn.testing.case_runner import CaseRunner, bits, outputs_of
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case
+
+Context = Callable[[], AbstractContextManager[None]]
 
 COMMON_MODULES = {
     "BatchNormalization", "SpatialConvolutionMM", "SpatialMaxPooling", "SpatialAveragePooling", "Linear", "Threshold",
@@ -635,24 +637,13 @@ def test_signatures() -> None:
         thnn.ThresholdFunction(0, 0, inplac=True)
 
 
-@contextlib.contextmanager
-def uninitialised_is_nan() -> Iterator[None]:
-    """torch fills new tensors of torch.empty with NaN."""
-    torch.use_deterministic_algorithms(True)
-    try:
-        assert torch.empty(3).isnan().all()
-        yield
-    finally:
-        torch.use_deterministic_algorithms(False)
-
-
 def accumulates(case: Case) -> bool:
     runner = CaseRunner(case, case.samples[0], torch.float32)
     return runner.has_class and any(f.tensors("gradParameter") for f in runner.functions)
 
 
 @pytest.mark.parametrize("case", [c for c in cases().values() if accumulates(c)], ids=lambda c: c.module)
-def test_new_gradients_of_parameters_begin_as_zeros(case: Case) -> None:
+def test_new_gradients_of_parameters_begin_as_zeros(case: Case, uninitialised_is_nan: Context) -> None:
     """The backward adds to them, or overwrites them: nothing of the memory that they get is in the result."""
     for sample in case.samples:
         runner = CaseRunner(case, sample, torch.float32)
@@ -669,7 +660,7 @@ def test_new_gradients_of_parameters_begin_as_zeros(case: Case) -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 1, 8, 9, 300])
-def test_a_new_gradient_of_a_linear_weight_is_overwritten(rows: int) -> None:
+def test_a_new_gradient_of_a_linear_weight_is_overwritten(rows: int, uninitialised_is_nan: Context) -> None:
     x, w = leaf(rows, 37, dtype=torch.float32), leaf(50, 37, dtype=torch.float32)
     g = leaf(rows, 50, dtype=torch.float32).detach()
     output = thnn.LinearFunction.apply(x, w, None)

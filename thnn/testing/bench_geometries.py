@@ -92,6 +92,17 @@ class Geometry:
             and self.multiply_adds <= MOST_MULTIPLY_ADDS
         )
 
+    @property
+    def settings(self) -> tuple[int, ...]:
+        """The scalars of the functions of Convolution or, if transposed, of FullConvolution."""
+
+        def axes(values: Sequence[int], trivial: int) -> tuple[int, int, int]:
+            t, h, w = (trivial,) * (3 - len(values)) + tuple(values)
+            return t, w, h
+
+        window = (*axes(self.stride, 1), *axes(self.padding, 0), *axes(self.dilation, 1))
+        return (*window, *((0, 0, 0) if self.transposed else ()), self.groups)
+
     def tensors(self, dtype: torch.dtype = torch.float32) -> list[Tensor]:
         """Input, weight and gradOutput with normal random values, the same in each call."""
         generator = torch.Generator().manual_seed(0)
@@ -211,16 +222,6 @@ def thnn_calls(geometry: Geometry, tensors: Sequence[Tensor]) -> list[Callable[[
     input, weight, gradient = tensors
     results = [torch.empty_like(gradient), torch.empty_like(input), torch.empty_like(weight)]
     output, grad_input, grad_weight = results
-
-    def axes(values: Sequence[int], trivial: int) -> tuple[int, int, int]:
-        t, h, w = (trivial,) * (3 - len(values)) + tuple(values)
-        return t, w, h
-
-    window: tuple[int, ...] = (
-        *axes(geometry.stride, 1), *axes(geometry.padding, 0), *axes(geometry.dilation, 1)
-    )  # fmt: skip
-    if geometry.transposed:
-        window += (0, 0, 0)
     backend = type2backend["torch.DoubleTensor" if input.dtype == torch.float64 else "torch.FloatTensor"]
     name = "FullConvolution" if geometry.transposed else "Convolution"
     forward, backward, accumulate = (
@@ -229,16 +230,16 @@ def thnn_calls(geometry: Geometry, tensors: Sequence[Tensor]) -> list[Callable[[
     )
 
     def outputs() -> Tensor:
-        forward(0, input, output, weight, None, *window, geometry.groups)
+        forward(0, input, output, weight, None, *geometry.settings)
         return output
 
     def gradient_of_input() -> Tensor:
-        backward(0, input, gradient, grad_input, weight, *window, geometry.groups)
+        backward(0, input, gradient, grad_input, weight, *geometry.settings)
         return grad_input
 
     def gradient_of_weight() -> Tensor:
         grad_weight.zero_()
-        accumulate(0, input, gradient, grad_weight, None, *window, geometry.groups, 1)
+        accumulate(0, input, gradient, grad_weight, None, *geometry.settings, 1)
         return grad_weight
 
     return [outputs, gradient_of_input, gradient_of_weight]
