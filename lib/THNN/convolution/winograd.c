@@ -76,6 +76,15 @@ static void balance(Plan *p, int threads)
   p->panelParts = p->blocks >= 8 * threads ? 1 : MIN(threads / gcd(p->blocks, threads), p->panels);
 }
 
+/* Gives each thread panels of its own, and all blocks of them, if the weights are many compared to the patches: then it
+   reads only weights that it has transformed, and not through the cache of another core. Each thread transforms all
+   patches. */
+static void ownPanels(Plan *p, int threads)
+{
+  const int64_t tiles = p->residues * elementCount(p->tiles);
+  if (p->panels % threads == 0 && (threads - 1) * tiles <= 2 * p->c.outChannels) p->panelParts = threads;
+}
+
 /* The schedule is by panels if the weights exceed the cache and all tiles fit a block, so that weights are transformed
    where they are used, once; and if the patches or the weights are too many for the schedule by blocks. */
 static void plan(Plan *p, int threads)
@@ -97,6 +106,7 @@ static void plan(Plan *p, int threads)
     p->blocks = p->residues * tileCount(p->tiles, p->block);
   } else {
     balance(p, threads);
+    ownPanels(p, threads);
   }
   p->patchReals = patchReals(p, elementCount(p->block));
   p->productReals = elementCount(p->block) * GEMM_NR + REALS_PER_LINE;
@@ -308,9 +318,9 @@ static bool computeByBlocks(const Plan *p, real *weights, int64_t work)
   }
   atomic_bool finite = true;
   THNN_PARALLEL_FOR(i, p->blocks * p->panelParts, work) {
-    const int64_t part = i % p->panelParts, begin = part * p->panels / p->panelParts,
+    const int64_t part = i / p->blocks, begin = part * p->panels / p->panelParts,
                   end = (part + 1) * p->panels / p->panelParts;
-    if (!computeBlock(p, i / p->panelParts, begin, end, weights)) finite = false;
+    if (!computeBlock(p, i % p->blocks, begin, end, weights)) finite = false;
   }
   return finite;
 }
