@@ -82,7 +82,7 @@ static void balance(Plan *p, int threads)
 static void ownPanels(Plan *p, int threads)
 {
   const int64_t tiles = p->residues * elementCount(p->tiles);
-  if (p->panels % threads == 0 && (threads - 1) * tiles <= 2 * p->c.outChannels) p->panelParts = threads;
+  if (p->panels % threads == 0 && (threads - 1) * tiles <= 3 * p->c.outChannels) p->panelParts = threads;
 }
 
 /* The schedule is by panels if the weights exceed the cache and all tiles fit a block, so that weights are transformed
