@@ -46,11 +46,10 @@ void THNN_(GatedLinear_updateGradInput)(THNNState *state, THTensor *input, THTen
   const THTensor da = halfOf(gradInput, dim, 0), db = halfOf(gradInput, dim, 1);
   THNNMap first, second;
   thnn_mapBegin(&first, sizeof(real), true, 3, (const THNNTensor *const[]){&da, gradOutput, &b});
-  thnn_mapBegin(&second, sizeof(real), true, 4, (const THNNTensor *const[]){&db, gradOutput, &a, &b});
-  THNN_MAP_FOR(block, first,
-               {THNN_MAP_BLOCK3(first, block, g, gate, g * th_sigmoid(gate))
-                    THNN_MAP_BLOCK4(second, block, g, x, gate, ({
-                                      const real s = th_sigmoid(gate);
-                                      g * x * s * (1 - s);
-                                    }))})
+  thnn_mapBegin(&second, sizeof(real), true, 3, (const THNNTensor *const[]){&db, gradOutput, &a});
+  THNN_MAP_FOR(block, first, {
+    real s[THNN_MAP_BLOCK]; /* sigmoid of the gates */
+    THNN_MAP_BLOCK3(first, block, g, gate, g * (s[thnn_at] = th_sigmoid(gate)))
+    THNN_MAP_BLOCK3(second, block, g, x, g * x * s[thnn_at] * (1 - s[thnn_at]))
+  })
 }

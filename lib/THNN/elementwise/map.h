@@ -20,6 +20,8 @@
      THNNMap first, second;  (thnn_mapBegin of both)
      THNN_MAP_FOR(block, first, THNN_MAP_BLOCK2(first, block, x, ...) THNN_MAP_BLOCK3(second, block, x, g, ...))
 
+   An expression may keep a value for the second output in an array of THNN_MAP_BLOCK elements, whose index is thnn_at.
+
    The name before each input is its element in the expression, a constant of type real; the name before the output is a
    remark for the reader. Elements are paired in row-major order, also between different shapes. An output may be the
    very same view as an input.
