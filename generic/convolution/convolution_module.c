@@ -319,13 +319,13 @@ void THNN_(convolutionModuleAccGradParameters)(THNNState *state, ConvolutionModu
   checkBias(state, m, gradBias, "gradBias");
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
-  const bool isNew = scale == 1 && THNN_overwrites(state, gradWeight);
+  const bool overwrites = scale == 1 && THNN_overwrites(state, gradWeight);
   THNN_RETURN_IF_META(state);
   const ConvolutionView images = viewImages(m, input), gradients = viewImages(m, gradOutput);
   const ConvolutionView filters = viewWeight(m, gradWeight);
   if (m->weight == CONVOLUTION_TRANSPOSED)
-    THNN_(convolutionGradWeight)(&m->geometry, gradients, images, filters, (real)scale, isNew);
-  else THNN_(convolutionGradWeight)(&m->geometry, images, gradients, filters, (real)scale, isNew);
+    THNN_(convolutionGradWeight)(&m->geometry, gradients, images, filters, (real)scale, overwrites);
+  else THNN_(convolutionGradWeight)(&m->geometry, images, gradients, filters, (real)scale, overwrites);
   if (gradBias == NULL) return;
   /* gradBias sums the output of the module, which is the input of the geometry if the module is transposed. */
   Convolution biased = m->geometry;

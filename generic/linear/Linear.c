@@ -99,9 +99,9 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNN_CHECK(gradBias == NULL || (gradBias->ndim == 1 && gradBias->size[0] == g.outputChannels), gradBias,
              "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(gradBias));
   THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
-  const bool isNew = scale == 1 && THNN_overwrites(state, gradWeight);
+  const bool overwrites = scale == 1 && THNN_overwrites(state, gradWeight);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = imageView(gradOutput);
-  THNN_(convolutionGradWeight)(&g, imageView(input), gradients, weightView(gradWeight), (real)scale, isNew);
+  THNN_(convolutionGradWeight)(&g, imageView(input), gradients, weightView(gradWeight), (real)scale, overwrites);
   if (gradBias) THNN_(convolutionGradBias)(&g, gradients, biasView(gradBias), (real)scale);
 }

@@ -131,17 +131,26 @@ WEIGHTS = {
     "parts of rows": Geometry(2, 3, 40, (33, 20), (5, 3), (1, 2), (2, 1), (1, 1), channels_last=True),
     "parts, transposed": Geometry(8, 20, 24, (9, 8), (4, 4), (2, 2), (1, 1), (1, 1), transposed=True),
     "many weights": Geometry(2, 70, 90, (12, 9), (3, 3), (2, 2), (1, 1), (1, 1)),
+    "many weights and positions": Geometry(9, 40, 50, (19, 17), (3, 3), (2, 2), (1, 1), (1, 1)),
+    "Winograd": Geometry(4, 24, 40, (24, 24), (3, 3), (1, 1), (1, 1), (1, 1)),
+}
+# gradInput of channels-last depthwise convolutions: residue classes together, and more of them than a set.
+CLASSES = {
+    f"classes, {name}": Geometry(
+        2, 40, 40, (13, 12), (7, 6), stride, (3, 2), (1, 1), groups=40, channels_last=True
+    )
+    for name, stride in (("four", (2, 2)), ("nine", (3, 3)), ("a set and three", (5, 6)))
 }
 # Matrix products: rows of c that are near, incomplete micro-tiles of rows and of columns, more than one K-block.
 POINTWISE = {
-    f"pointwise {inputs} -> {outputs}, {groups} groups": Geometry(
-        3, inputs, outputs, (9, 7), (1, 1), (1, 1), (0, 0), (1, 1), groups, channels_last=True
+    f"pointwise {inputs} -> {outputs}, {groups} groups, stride {stride}": Geometry(
+        3, inputs, outputs, (9, 7), (1, 1), stride, (0, 0), (1, 1), groups, channels_last=True
     )
-    for inputs, outputs, groups in (
+    for stride in ((1, 1), (2, 1)) for inputs, outputs, groups in (
         (40, 24, 1), (70, 16, 1), (16, 100, 1), (300, 40, 1), (37, 45, 1), (24, 64, 2), (1, 33, 1)
     )
 }  # fmt: skip
-SMALL |= BANDS | ZONES | GAPS | DIRECT | CHANNELS | WEIGHTS | POINTWISE
+SMALL |= BANDS | ZONES | GAPS | DIRECT | CHANNELS | WEIGHTS | CLASSES | POINTWISE
 GEOMETRIES = list(SMALL.values()) + _small_random(300)
 
 
@@ -156,13 +165,14 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
             assert error <= tolerance * max(right.abs().max().item(), 1), (product, dtype)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", SMALL)
 def test_a_new_gradient_of_a_weight_is_the_sum_with_zeros(
-    name: str, uninitialised_is_nan: Callable[[], AbstractContextManager[None]]
+    name: str, dtype: torch.dtype, uninitialised_is_nan: Callable[[], AbstractContextManager[None]]
 ) -> None:
     """A new gradWeight is not cleared first by most algorithms: nothing of its memory is in the result."""
     geometry = SMALL[name]
-    tensors = geometry.tensors()
+    tensors = geometry.tensors(dtype)
     sums = thnn_calls(geometry, tensors)[2]()
     kind = "FullConvolution" if geometry.transposed else "Convolution"
     function = thnn.function_classes[f"{kind}Function"]
@@ -170,6 +180,27 @@ def test_a_new_gradient_of_a_weight_is_the_sum_with_zeros(
     with uninitialised_is_nan():
         (new,) = torch.autograd.grad(output, tensors[1], tensors[2])
     assert torch.equal(new, sums)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_a_scaled_gradient_of_a_weight_is_added(name: str) -> None:
+    geometry = WEIGHTS[name]
+    input, weight, gradient = geometry.tensors()
+    right = thnn_calls(geometry, [t.double() for t in (input, weight, gradient)])[2]() * 0.5 + 1
+    given = torch.ones_like(weight)
+    backend = thnn.type2backend["torch.FloatTensor"]
+    kind = "FullConvolution" if geometry.transposed else "Convolution"
+    accumulate = getattr(backend, f"{kind}_accGradParameters")
+    accumulate(backend.library_state, input, gradient, given, None, *geometry.settings, 0.5)
+    torch.testing.assert_close(given.double(), right, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [*range(1, 16), 57, 60, 71])
+def test_a_linear_layer_of_few_features(rows: int) -> None:
+    """Micro-tiles with fewer rows than others, and a last panel that is not whole."""
+    x, w, b = (torch.randn(size, dtype=torch.float64) for size in ((rows, 40), (50, 40), (50,)))
+    y = thnn.LinearFunction.apply(x.float(), w.float(), b.float())
+    torch.testing.assert_close(y.double(), x @ w.T + b, rtol=1e-4, atol=1e-4)
 
 
 def test_channels_that_are_shifted_views_of_one_series() -> None:
@@ -185,7 +216,9 @@ def test_channels_that_are_shifted_views_of_one_series() -> None:
         torch.testing.assert_close(*calls)
 
 
-@pytest.mark.parametrize("name", [*NAMED, *BANDS, *ZONES, *GAPS, *DIRECT, *CHANNELS, *WEIGHTS, *POINTWISE])
+@pytest.mark.parametrize(
+    "name", [*NAMED, *BANDS, *ZONES, *GAPS, *DIRECT, *CHANNELS, *WEIGHTS, *CLASSES, *POINTWISE]
+)
 def test_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
     geometry = small(NAMED[name], 256, 64) if name in NAMED else SMALL[name]
     calls = thnn_calls(geometry, geometry.tensors())

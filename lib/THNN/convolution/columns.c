@@ -177,7 +177,7 @@ static void addProduct(const Correlation *c, const Unfolding *u, int64_t group, 
                   .cStride = {[3] = gradWeight ? c->weightOutStride : c->targetChannelStride}},
             .groups = 1,
             .c = gradWeight ? weight : target,
-            .accumulate = !update.isNew,
+            .accumulate = !update.overwrites,
             .scale = update.scale};
   memcpy(p.a.size, gradWeight ? elements : positions, sizeof elements);
   memcpy(p.a.stride, gradWeight ? columnElement : columnPosition, sizeof elements);
@@ -212,7 +212,7 @@ static bool addAllProducts(const Correlation *c, const Unfolding *u, bool gradWe
       unfold(u, c->source + group * c->inChannels * c->sourceChannelStride, &b, stride, columns);
       const bool isFirst = i[0] == 0 && i[1] == 0 && i[2] == 0 && i[3] == 0; /* block of positions */
       addProduct(c, u, group, &b, stride, columns, gradWeight,
-                 (GradWeightUpdate){update.scale, update.isNew && isFirst});
+                 (GradWeightUpdate){update.scale, update.overwrites && isFirst});
     }
   return true;
 }

@@ -44,10 +44,10 @@ void THNN_(convolutionOutput)(const Convolution *geometry, ConvolutionView input
 void THNN_(convolutionGradInput)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput);
 
-/* gradWeight += scale * the gradient of weight. A gradWeight that is new has no values yet and no gaps in memory; it
-   becomes the gradient, and scale is 1. */
+/* gradWeight += scale * the gradient of weight. If `overwrites`, gradWeight = the gradient of weight: its memory is dense
+   and not initialised, and scale is 1. */
 void THNN_(convolutionGradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
-                                  ConvolutionView gradWeight, real scale, bool isNew);
+                                  ConvolutionView gradWeight, real scale, bool overwrites);
 
 /* gradBias += scale * gradOutput summed over batch and positions. Reads batch, groups, outputChannels and the output
    sizes of the geometry. */

@@ -151,8 +151,7 @@ bool THNN_(correlationOfResidue)(Correlation *c, const Convolution *g, const int
 }
 
 void THNN_(correlateResidues)(const Correlation *backward, const Convolution *g, ConvolutionView weight,
-                              ConvolutionView gradInput, void (*correlate)(const Correlation *, void *),
-                              void *context)
+                              ConvolutionView gradInput, CorrelationFunction *correlate, void *context)
 {
   int64_t classes[3], classNumber[3] = {0};
   for (int d = 0; d < 3; d++) classes[d] = residueCount(g->axis + d);
@@ -215,7 +214,7 @@ static double weightsOfZones(const CorrelationAxis *a)
 }
 
 /* Calls `correlate` with each zone of axis d. */
-static void divideAxis(const Correlation *c, int d, void (*correlate)(const Correlation *, void *), void *context)
+static void divideAxis(const Correlation *c, int d, CorrelationFunction *correlate, void *context)
 {
   const CorrelationAxis *a = c->axis + d;
   for (int64_t q = 0, end; q < a->targetSize; q = end) {
@@ -237,7 +236,7 @@ static void divideAxis(const Correlation *c, int d, void (*correlate)(const Corr
   }
 }
 
-bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correlation *, void *), void *context)
+bool THNN_(correlateZones)(const Correlation *c, CorrelationFunction *correlate, void *context)
 {
   const double products = correlationProducts(c);
   double weights = (double)c->groups * (double)c->inChannels * (double)c->outChannels;
@@ -257,8 +256,7 @@ bool THNN_(correlateZones)(const Correlation *c, void (*correlate)(const Correla
   return false;
 }
 
-bool THNN_(correlateColumnZones)(const Correlation *c, void (*correlate)(const Correlation *, void *),
-                                 void *context)
+bool THNN_(correlateColumnZones)(const Correlation *c, CorrelationFunction *correlate, void *context)
 {
   const CorrelationAxis *a = c->axis + 3;
   if (a->kernel < 2 || a->kernel > MAX_ZONE_KERNEL || a->dilation < 3 || a->targetSize < VL) return false;

@@ -35,17 +35,23 @@ typedef struct Correlation {
   int64_t biasGroupStride, biasOutStride;
 } Correlation;
 
-/* What becomes of an entry of gradWeight: entry + scale * sum, or, where gradWeight is new, the sum. Clearing a new
-   gradWeight first would take another pass over memory, which many weights and few positions make as long as the
-   products. */
+/* How a sum changes an entry of gradWeight: entry += scale * sum, or entry = sum. Clearing a new gradWeight to add to it
+   would take another pass over memory, which many weights and few positions make as long as the products. */
 typedef struct GradWeightUpdate {
   real scale;
-  bool isNew;
+  bool overwrites;
 } GradWeightUpdate;
 
 static inline real updatedEntry(GradWeightUpdate u, real entry, real sum)
 {
-  return u.isNew ? sum : entry + u.scale * sum;
+  return u.overwrites ? sum : entry + u.scale * sum;
+}
+
+/* The same for n <= VL adjacent entries. */
+static inline void updateEntries(GradWeightUpdate u, real *entry, vreal sum, int n)
+{
+  if (n == VL) v_store(entry, u.overwrites ? sum : v_load(entry) + u.scale * sum);
+  else v_store_n(entry, u.overwrites ? sum : v_load_n(entry, n) + u.scale * sum, n);
 }
 
 /* Source coordinates that `positions` adjacent positions and `kernel` adjacent kernel elements span. */
@@ -132,17 +138,18 @@ static inline int64_t dilationResidues(const CorrelationAxis *axis)
    dilation 1. */
 void THNN_(correlationOfDilationResidue)(Correlation *correlation, int d, int64_t classNumber);
 
+/* Computes a part of a correlation; `context` is that of the function which divides it. */
+typedef void CorrelationFunction(const Correlation *part, void *context);
+
 /* A zone is a range of positions of an axis that all read the same kernel elements rather than padding; divided into
    zones, no kernel element of the axis reads only padding. The two functions call `correlate` with each zone, which may
    have no kernel element, or return false if this saves too few products.
 
    correlateZones divides the first axis with more than two thirds of the products on padding, whatever the algorithm. */
-bool THNN_(correlateZones)(const Correlation *correlation, void (*correlate)(const Correlation *, void *),
-                           void *context);
+bool THNN_(correlateZones)(const Correlation *correlation, CorrelationFunction *correlate, void *context);
 
 /* Divides columns for the implicit GEMM, which leaves out kernel elements of the outermost axis only. */
-bool THNN_(correlateColumnZones)(const Correlation *correlation, void (*correlate)(const Correlation *, void *),
-                                 void *context);
+bool THNN_(correlateColumnZones)(const Correlation *correlation, CorrelationFunction *correlate, void *context);
 
 /* Sets every element of the target to its channel's bias, or to 0. */
 void THNN_(correlationFill)(const Correlation *correlation);
@@ -180,7 +187,6 @@ bool THNN_(correlationOfResidue)(Correlation *backward, const Convolution *geome
 
 /* Calls `correlate` with the simplified correlation of each combination of residue classes. */
 void THNN_(correlateResidues)(const Correlation *backward, const Convolution *geometry, ConvolutionView weight,
-                              ConvolutionView gradInput, void (*correlate)(const Correlation *, void *),
-                              void *context);
+                              ConvolutionView gradInput, CorrelationFunction *correlate, void *context);
 
 #endif

@@ -160,6 +160,7 @@ static real *rowTarget(const Correlation *c, const int64_t *q)
 
 /* Lanes in use of a source vector (channels) and a target vector (outputs). */
 typedef struct VectorLanes {
+  /* Not int: the compiler stores two as they are and loads them as one word, which waits for all earlier stores. */
   int64_t channels, outputs;
   int64_t sourceStep, targetStep; /* between positions */
   int64_t lastRow;                /* offset of the last source row that a position reads, which is prefetched */
@@ -324,28 +325,28 @@ static void correlateTask(const DepthwisePlan *p, int64_t firstVector, int64_t e
 }
 
 /* Correlations of the same groups that write different elements. */
-#define BATCH 8
-typedef struct DepthwiseBatch {
-  Correlation correlation[BATCH];
+#define SET_SIZE 27 /* the residue classes of a stride of 3 along each axis */
+typedef struct CorrelationSet {
+  Correlation correlation[SET_SIZE];
   int64_t count;
-} DepthwiseBatch;
+} CorrelationSet;
 
 /* Computes them together: each thread owns the same part of every target, since a thread that writes pixels next to those
    of another one takes cache lines from it, and one parallel region costs less than many. */
-static void correlateBatch(const DepthwiseBatch *b)
+static void correlateSet(const CorrelationSet *s)
 {
-  DepthwisePlan plan[BATCH];
+  DepthwisePlan plan[SET_SIZE];
   int64_t work = 0, rows = 0;
-  for (int64_t k = 0; k < b->count; k++) {
-    plan[k] = makePlan(b->correlation + k);
-    work += THNN_(depthwiseWork)(b->correlation + k);
+  for (int64_t k = 0; k < s->count; k++) {
+    plan[k] = makePlan(s->correlation + k);
+    work += THNN_(depthwiseWork)(s->correlation + k);
     rows = MAX(rows, plan[k].rows);
   }
   const int threads = thnn_threads(1 << 20, work);
   const bool byRows = rows >= threads; /* a 1-D input has few rows */
   const int64_t parts = MIN(byRows ? rows : plan->vectors, threads);
   THNN_PARALLEL_FOR(i, parts, work) {
-    for (const DepthwisePlan *p = plan; p < plan + b->count; p++) {
+    for (const DepthwisePlan *p = plan; p < plan + s->count; p++) {
       const int64_t all = byRows ? p->rows : p->vectors, first = i * all / parts, end = (i + 1) * all / parts;
       if (byRows) correlateTask(p, 0, p->vectors, first, end);
       else correlateTask(p, first, end, 0, p->rows);
@@ -355,26 +356,26 @@ static void correlateBatch(const DepthwiseBatch *b)
 
 void THNN_(depthwiseCorrelate)(const Correlation *c)
 {
-  correlateBatch(&(DepthwiseBatch){.correlation = {*c}, .count = 1});
+  correlateSet(&(CorrelationSet){.correlation = {*c}, .count = 1});
 }
 
-static void addToBatch(const Correlation *c, void *batch)
+static void addToSet(const Correlation *c, void *set)
 {
-  DepthwiseBatch *b = batch;
+  CorrelationSet *s = set;
   if (correlationProducts(c) == 0) return THNN_(correlationFill)(c);
-  b->correlation[b->count++] = *c;
-  if (b->count < BATCH) return;
-  correlateBatch(b);
-  b->count = 0;
+  s->correlation[s->count++] = *c;
+  if (s->count < SET_SIZE) return;
+  correlateSet(s);
+  s->count = 0;
 }
 
 void THNN_(depthwiseGradInput)(const Correlation *backward, const Convolution *g, ConvolutionView weight,
                                ConvolutionView gradInput)
 {
-  DepthwiseBatch batch;
-  batch.count = 0;
-  THNN_(correlateResidues)(backward, g, weight, gradInput, addToBatch, &batch);
-  if (batch.count > 0) correlateBatch(&batch);
+  CorrelationSet set;
+  set.count = 0;
+  THNN_(correlateResidues)(backward, g, weight, gradInput, addToSet, &set);
+  if (set.count > 0) correlateSet(&set);
 }
 
 /* Adds the products of n positions to the sums of T kernel elements of one vector, from number `first` of the table on.

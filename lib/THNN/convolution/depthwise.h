@@ -19,7 +19,8 @@ int64_t THNN_(depthwiseWork)(const Correlation *correlation);
 /* target = bias + the sum over channels and kernel elements. */
 void THNN_(depthwiseCorrelate)(const Correlation *correlation);
 
-/* gradInput, where a kernel element reaches it. The arguments are those of correlateResidues. */
+/* The pixels of gradInput that a kernel element reaches; fillUnreached writes the others. The arguments are those of
+   correlateResidues. */
 void THNN_(depthwiseGradInput)(const Correlation *backward, const Convolution *geometry, ConvolutionView weight,
                                ConvolutionView gradInput);
 

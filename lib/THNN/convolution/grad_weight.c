@@ -30,7 +30,7 @@ static void multiplyFewSamples(const Correlation *c, GradWeightUpdate update, in
       vreal sum = {0};
       for (int64_t q = 0; q < axis->targetSize; q++)
         sum += gradient[q * axis->targetStride] * v_load_n(source + q * axis->sourceStride + i, n);
-      v_store_n(weight + i, update.isNew ? sum : v_load_n(weight + i, n) + update.scale * sum, n);
+      updateEntries(update, weight + i, sum, n);
     }
   }
 }
@@ -52,7 +52,7 @@ static void multiplyPointwise(const Correlation *c, GradWeightUpdate update)
             .groups = c->groups,
             .c = c->weight,
             .cGroupStride = c->weightGroupStride,
-            .accumulate = !update.isNew,
+            .accumulate = !update.overwrites,
             .scale = update.scale};
   for (int d = 0; d < 4; d++) {
     p.kSize[d] = c->axis[d].targetSize;
@@ -65,47 +65,41 @@ static void multiplyPointwise(const Correlation *c, GradWeightUpdate update)
 /* For thnn_threads(); 0 if there is nothing to compute. */
 static int64_t workOf(const Correlation *c) { return (int64_t)ceil(MIN(correlationProducts(c) / 16, 1e15)); }
 
-/* A gradWeight while algorithms update it. */
+/* The whole gradWeight, for clear(). */
 typedef struct Gradient {
   GradWeightUpdate update;
   real *data;
   int64_t elements;
 } Gradient;
 
-/* Elements that a task of clear() sets to 0. */
-#define CLEAR_ELEMENTS (1 << 16)
-
-/* Sets a new gradWeight to 0, for algorithms that add to entries in several steps, or do not reach all entries. */
-static GradWeightUpdate clear(Gradient *gradient)
+/* Clears a gradWeight that would be overwritten, for algorithms that cannot tell the first sum of an entry from the next
+   ones, or do not reach all entries. */
+static void clear(Gradient *gradient)
 {
-  if (!gradient->update.isNew) return gradient->update;
-  THNN_PARALLEL_FOR(i, ceilDivide(gradient->elements, CLEAR_ELEMENTS), gradient->elements) {
-    const int64_t first = i * CLEAR_ELEMENTS;
-    memset(gradient->data + first, 0, sizeof(real) * (size_t)MIN(CLEAR_ELEMENTS, gradient->elements - first));
-  }
-  gradient->update.isNew = false;
-  return gradient->update;
+  if (gradient->update.overwrites) thnn_clear(gradient->data, gradient->elements * (int64_t)sizeof(real));
+  gradient->update.overwrites = false;
 }
 
-/* True if no kernel element reads only padding. The correlation has no more such elements at the ends of an axis. */
+/* True if no kernel element reads only padding. The correlation no longer has those at the ends of an axis. */
 static bool reachesAllElements(const Convolution *g, const Correlation *c)
 {
-  int64_t elements = 1, left = 1;
+  int64_t elements = 1, kept = 1;
   for (int d = 0; d < WINDOW_AXES; d++) elements *= g->axis[d].kernel;
   for (int d = 0; d < 4; d++) {
-    left *= c->axis[d].kernel;
+    kept *= c->axis[d].kernel;
     for (int64_t t = 0; t < c->axis[d].kernel; t++) {
       int64_t begin, end;
       axisPositions(c->axis + d, t, &begin, &end);
       if (begin == end) return false;
     }
   }
-  return left == elements;
+  return kept == elements;
 }
 
-/* A gradWeight of at most PART_ELEMENTS elements is summed over PARTS parts of the positions, and then over the parts: it
-   has too few tasks for several threads, and each of them would pack the whole source. */
+/* A gradWeight of at most PART_ELEMENTS elements is summed over PARTS parts of at least PART_POSITIONS positions, and
+   then over the parts: it has too few tasks for several threads, and each of them would pack the whole source. */
 #define PART_ELEMENTS 16384
+#define PART_POSITIONS 64
 #define PARTS 8
 
 /* The weight of *c as [group][output channel][channel][kernel element] at `weight`; returns its number of elements. */
@@ -137,15 +131,31 @@ static void updateFromDense(const Correlation *c, const real *sum, GradWeightUpd
     }
 }
 
+/* The axis whose positions divide most evenly into parts. */
+static int axisOfParts(const Correlation *c)
+{
+  int best = 0;
+  double least = INFINITY;
+  for (int d = 0; d < 4; d++) {
+    const int64_t positions = c->axis[d].targetSize;
+    const double longest = (double)ceilDivide(positions, PARTS) / (double)positions;
+    if (longest >= least) continue;
+    least = longest;
+    best = d;
+  }
+  return best;
+}
+
 /* Returns false, without a result, if gradWeight is large, positions are few, or the process is out of memory. */
 static bool sumParts(const Correlation *c, GradWeightUpdate update, int64_t work)
 {
-  int d = 0;
-  while (d < 3 && c->axis[d].targetSize < PARTS) d++;
+  const int d = axisOfParts(c);
   const int64_t positions = c->axis[d].targetSize;
+  int64_t all = 1;
+  for (int i = 0; i < 4; i++) all *= c->axis[i].targetSize;
   Correlation dense = *c;
   const int64_t elements = setDenseWeight(&dense, NULL);
-  if (elements > PART_ELEMENTS || positions < PARTS) return false;
+  if (elements > PART_ELEMENTS || positions < PARTS || all < PARTS * PART_POSITIONS) return false;
   real *sums = thnn_sharedScratch(sizeof(real) * (size_t)(PARTS * elements));
   if (sums == NULL) return false;
   THNN_PARALLEL_FOR(i, PARTS, work) {
@@ -156,8 +166,8 @@ static bool sumParts(const Correlation *c, GradWeightUpdate update, int64_t work
     p.c.axis[d].offset += first * p.c.axis[d].stride;
     p.c.axis[d].targetSize = (i + 1) * positions / PARTS - first;
     THNN_(gradWeightPlan)(&p, 1);
-    const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
-    for (int64_t t = 0; t < tasks; t++) THNN_(gradWeightImplicitGemm)(&p, t, (GradWeightUpdate){1, true});
+    for (int64_t t = 0; t < gradWeightTasks(&p); t++)
+      THNN_(gradWeightImplicitGemm)(&p, t, (GradWeightUpdate){1, true});
   }
   for (int64_t i = 1; i < PARTS; i++)
     for (int64_t e = 0; e < elements; e++) sums[e] += sums[i * elements + e];
@@ -172,16 +182,12 @@ static void implicitGemmGradWeight(const Correlation *c, GradWeightUpdate update
   const int64_t work = workOf(c);
   if (work == 0 || sumParts(c, update, work)) return;
   THNN_(gradWeightPlan)(&p, thnn_threads(1 << 20, work));
-  const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
+  const int64_t tasks = gradWeightTasks(&p);
   THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, update);
 }
 
-static void implicitGemmZone(const Correlation *zone, void *gradient)
-{
-  implicitGemmGradWeight(zone, clear(gradient));
-}
-
-static void correlateZone(const Correlation *zone, void *gradient);
+/* Zones share kernel elements, so that each adds to the sums of the others. */
+static CorrelationFunction implicitGemmZone, correlateZone;
 
 /* Updates gradWeight by the algorithm that suits. */
 static void correlateGradWeight(const Correlation *correlation, Gradient *gradient)
@@ -189,14 +195,14 @@ static void correlateGradWeight(const Correlation *correlation, Gradient *gradie
   GradWeightPlan p = {.c = *correlation};
   const int64_t work = workOf(&p.c);
   if (work == 0) return;
-  if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, clear(gradient).scale);
+  if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, gradient->update.scale);
   if (THNN_(correlateZones)(&p.c, correlateZone, gradient)) return;
   THNN_(correlationLengthenRows)(&p.c);
   const GradWeightUpdate update = gradient->update;
   const bool irregular = correlationIsIrregular(&p.c);
   if (THNN_(directSuitsGradWeight)(&p.c)) {
     if (irregular && THNN_(columnsGradWeight)(&p.c, update, THNN_(directGradWeightCost)(&p.c))) return;
-    return THNN_(directGradWeight)(&p.c, clear(gradient).scale);
+    return THNN_(directGradWeight)(&p.c, gradient->update.scale);
   }
   if (correlationIsPointwise(&p.c)) {
     if (hasFewSamples(&p.c)) multiplyFewSamples(&p.c, update, work);
@@ -211,7 +217,12 @@ static void correlateGradWeight(const Correlation *correlation, Gradient *gradie
   if (!THNN_(correlateColumnZones)(&p.c, implicitGemmZone, gradient)) implicitGemmGradWeight(&p.c, update);
 }
 
-/* Zones share kernel elements. */
+static void implicitGemmZone(const Correlation *zone, void *gradient)
+{
+  clear(gradient);
+  implicitGemmGradWeight(zone, ((Gradient *)gradient)->update);
+}
+
 static void correlateZone(const Correlation *zone, void *gradient)
 {
   clear(gradient);
@@ -219,13 +230,13 @@ static void correlateZone(const Correlation *zone, void *gradient)
 }
 
 void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                                  ConvolutionView gradWeight, real scale, bool isNew)
+                                  ConvolutionView gradWeight, real scale, bool overwrites)
 {
   const Correlation c = THNN_(correlationForward)(g, input, gradWeight, gradOutput);
-  Gradient gradient = {{scale, isNew}, gradWeight.data, c.groups * c.inChannels * c.outChannels};
+  Gradient gradient = {{scale, overwrites}, gradWeight.data, c.groups * c.inChannels * c.outChannels};
   for (int d = 0; d < WINDOW_AXES; d++) gradient.elements *= g->axis[d].kernel;
   const int64_t work = workOf(&c);
-  /* Filters of groups have few channels: clearing them is cheap. */
+  /* The algorithms for groups add to gradWeight, whose filters have few channels. */
   if (work == 0 || c.groups > 1 || !reachesAllElements(g, &c)) clear(&gradient);
   if (work == 0 || THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale)) return;
   correlateGradWeight(&c, &gradient);

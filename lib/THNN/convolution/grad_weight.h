@@ -12,8 +12,10 @@
    K: positions, in output tiles of at most TILE_POSITIONS, each of which is a K-block.
 
    A task owns some output channels, input channels and kernel elements of gradWeight and goes through all output
-   tiles, so no sum is reduced over threads. Its scratch memory holds the packed input tile, the gradients of the
+   tiles, so no sum is reduced over tasks. Its scratch memory holds the packed input tile, the gradients of the
    output tile as [panel][position][n], and sums as [panel][micro-tile][m][n].
+
+   A small gradWeight has few tasks; sums over parts of its positions are added instead (sumParts in grad_weight.c).
 
    A sum of finite products depends on the output tiles alone, which depend on sizes alone. How gradWeight is divided
    into tasks may depend on the number of threads. */
@@ -31,6 +33,12 @@ typedef struct GradWeightPlan {
 
 /* Sets the plan of p->c, whose source, target and weight are not empty, for this number of threads. */
 void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
+
+/* The tasks of the plan. */
+static inline int64_t gradWeightTasks(const GradWeightPlan *p)
+{
+  return p->c.groups * p->panelTasks * p->channelTasks * p->kernelTasks;
+}
 
 /* The estimated time of the plan in multiply-adds of vectors. */
 double THNN_(gradWeightCost)(const GradWeightPlan *p);
@@ -119,7 +127,7 @@ PrefetchRegion THNN_(gradientRegion)(const Correlation *c, const Tile *output, i
 /* Computes task number `index` of the plan. */
 void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, GradWeightUpdate update);
 
-/* With few positions and many weights, as for 7x7 images, most of the time is the addition to gradWeight. Therefore N
+/* With few positions and many weights, as for 7x7 images, most of the time is the access to gradWeight. Therefore N
    is the entries of gradWeight in memory order, M is output channels, and patches are unfolded (im2col) for a block of
    channels and an output tile. */
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p);

@@ -169,8 +169,8 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
 }
 
 /* Updates gradWeight by sums, [entry][n]: weight[at[e]] by entry e. */
-static void updateEntries(const Correlation *c, const real *sums, int64_t width, const int64_t *at,
-                          int64_t entries, int64_t lanes, real *weight, GradWeightUpdate update)
+static void storeEntries(const Correlation *c, const real *sums, int64_t width, const int64_t *at, int64_t entries,
+                         int64_t lanes, real *weight, GradWeightUpdate update)
 {
   if (c->weightOutStride == 1) {
     for (int64_t e = 0; e < entries; e++)
@@ -185,9 +185,7 @@ static void updateEntries(const Correlation *c, const real *sums, int64_t width,
   for (int64_t i = 0; i < lanes; i++) {
     real *to = weight + i * c->weightOutStride;
     int64_t e = 0;
-    for (; contiguous && e + VL <= entries; e += VL)
-      v_store(to + at[e],
-              update.isNew ? v_load(column[i] + e) : v_load(to + at[e]) + update.scale * v_load(column[i] + e));
+    for (; contiguous && e + VL <= entries; e += VL) updateEntries(update, to + at[e], v_load(column[i] + e), VL);
     for (; e < entries; e++) to[at[e]] = updatedEntry(update, to[at[e]], column[i][e]);
   }
 }
@@ -211,8 +209,8 @@ static void storePanel(const GradWeightPlan *p, const Task *t, int64_t panel, Gr
         memcpy(ordered + entries * width, from, sizeof(real) * (size_t)(group.Q * width));
         for (int q = 0; q < group.Q; q++) at[entries++] = t->rowWeight[firstRow + row] + q * elementStride;
       }
-      updateEntries(c, ordered, width, at, entries, lanes, t->weight + panel * GEMM_NR * c->weightOutStride,
-                    update);
+      storeEntries(c, ordered, width, at, entries, lanes, t->weight + panel * GEMM_NR * c->weightOutStride,
+                   update);
     }
     sum += ceilDivide(group.rows, group.R) * MICROTILE_REALS;
     firstRow += group.rows;

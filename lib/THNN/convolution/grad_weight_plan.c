@@ -65,7 +65,7 @@ static void balanceTasks(GradWeightPlan *p, int threads)
   for (;;) {
     p->panelTasks = ceilDivide(ceilDivide(c->outChannels, GEMM_NR), p->panels);
     p->channelTasks = ceilDivide(c->inChannels, p->channels);
-    const int64_t tasks = c->groups * p->panelTasks * p->channelTasks * p->kernelTasks;
+    const int64_t tasks = gradWeightTasks(p);
     if (tasks % threads == 0 || tasks >= 4 * threads) break;
     if (p->channels > 16 || (p->panels == 1 && p->channels > 1))
       p->channels = smallerTile(c->inChannels, p->channels);
@@ -101,8 +101,7 @@ double THNN_(gradWeightCost)(const GradWeightPlan *p)
   const Correlation *c = &p->c;
   const double tiles = (double)tileCount(p->outputSize, p->outputTile),
                positions = (double)elementCount(p->outputTile);
-  const double tasks =
-      (double)c->groups * (double)p->panelTasks * (double)p->channelTasks * (double)p->kernelTasks;
+  const double tasks = (double)gradWeightTasks(p);
   int64_t rows;
   const double microtiles = (double)taskMicrotiles(p, p->channels, &rows);
   const double vectors = (double)ceilDivide(MIN(c->outChannels, p->panels * GEMM_NR), VL);

@@ -85,13 +85,9 @@ static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *outp
       THNN_(microkernel)(1, Q, (int)(width / VL), false)(t->sum, width, zero, 0, a, (KRange){offset, 0, positions},
                                                          patch, width, NULL);
       for (int m = 0; m < Q; m++)
-        for (int64_t l = 0; l < lanes; l += VL) {
-          real *to = weight + m * c->weightOutStride + e + l;
-          const int n = (int)MIN(VL, lanes - l);
-          const vreal sum = v_load(t->sum + m * width + l);
-          if (n == VL) v_store(to, update.isNew ? sum : v_load(to) + update.scale * sum);
-          else v_store_n(to, update.isNew ? sum : v_load_n(to, n) + update.scale * sum, n);
-        }
+        for (int64_t l = 0; l < lanes; l += VL)
+          updateEntries(update, weight + m * c->weightOutStride + e + l, v_load(t->sum + m * width + l),
+                        (int)MIN(VL, lanes - l));
       patch += positions * width;
     }
   }
@@ -119,7 +115,7 @@ static void runTask(const GradWeightPlan *p, int64_t index, int64_t parts, GradW
   t.sum = t.input + inputReals;
   t.gradients = t.sum + MICROTILE_REALS;
   t.patches = t.gradients + gradientReals;
-  for (int64_t tile = 0; tile < tileCount(p->outputSize, p->outputTile); tile++, update.isNew = false) {
+  for (int64_t tile = 0; tile < tileCount(p->outputSize, p->outputTile); tile++) {
     const Tile output = tileAt(p->outputSize, p->outputTile, tile);
     THNN_(packTile)(c, &p->packed, &output, &t.kernel,
                     c->source + (t.group * c->inChannels + t.channel) * c->sourceChannelStride, t.channels,
@@ -127,6 +123,7 @@ static void runTask(const GradWeightPlan *p, int64_t index, int64_t parts, GradW
     unfold(p, &t, &output);
     for (int64_t row = part * rows / parts; row < (part + 1) * rows / parts; row++)
       multiplyRow(p, &t, &output, row * GEMM_MR, update);
+    update.overwrites = false;
   }
 }
 

@@ -116,7 +116,7 @@ void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutpu
 }
 
 void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                                  ConvolutionView gradWeight, real scale, bool isNew)
+                                  ConvolutionView gradWeight, real scale, bool overwrites)
 {
   const Sizes s = sizesOf(g);
   const int64_t positions[AXES] = {g->batch, 1, s.output[2], s.output[3], s.output[4]};
@@ -131,7 +131,7 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
           sum += (double)*element(gradOutput, 0, o) * (double)*element(input, 0, i);
       }
       real *entry = element(gradWeight, group, k);
-      *entry = (isNew ? 0 : *entry) + (real)((double)scale * sum);
+      *entry = (overwrites ? 0 : *entry) + (real)((double)scale * sum);
     }
 }
 

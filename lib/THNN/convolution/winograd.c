@@ -76,13 +76,13 @@ static void balance(Plan *p, int threads)
   p->panelParts = p->blocks >= 8 * threads ? 1 : MIN(threads / gcd(p->blocks, threads), p->panels);
 }
 
-/* Gives each thread panels of its own, and all blocks of them, if the weights are many compared to the patches: then it
-   reads only weights that it has transformed, and not through the cache of another core. Each thread transforms all
-   patches. */
-static void ownPanels(Plan *p, int threads)
+/* True if each thread should have panels of its own, of all blocks: then it reads only weights that it has transformed,
+   and none from the cache of another core, but transforms all patches. Per channel these are (threads - 1) * tiles
+   patches more and outChannels filters less. Where cores share no cache, 256 channels of 8x8, batch 16, take four fifths
+   of the time; where they do, the time is the same up to this limit and longer above. */
+static bool ownsPanels(const Plan *p, int threads)
 {
-  const int64_t tiles = p->residues * elementCount(p->tiles);
-  if (p->panels % threads == 0 && (threads - 1) * tiles <= 3 * p->c.outChannels) p->panelParts = threads;
+  return p->panels % threads == 0 && (threads - 1) * p->residues * elementCount(p->tiles) <= 3 * p->c.outChannels;
 }
 
 /* The schedule is by panels if the weights exceed the cache and all tiles fit a block, so that weights are transformed
@@ -105,8 +105,9 @@ static void plan(Plan *p, int threads)
     p->weightStride = K_BLOCK * GEMM_NR + REALS_PER_LINE;
     p->blocks = p->residues * tileCount(p->tiles, p->block);
   } else {
-    balance(p, threads);
-    ownPanels(p, threads);
+    p->blocks = p->residues * tileCount(p->tiles, p->block);
+    if (ownsPanels(p, threads)) p->panelParts = threads;
+    else balance(p, threads);
   }
   p->patchReals = patchReals(p, elementCount(p->block));
   p->productReals = elementCount(p->block) * GEMM_NR + REALS_PER_LINE;

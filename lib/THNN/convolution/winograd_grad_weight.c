@@ -239,7 +239,7 @@ static void computeUnit(const Plan *p, int64_t group, int64_t outChannel, int64_
   c->outChannels = outChannels;
   c->inChannels = channels;
   THNN_(gradWeightPlan)(&unit, 1);
-  const int64_t tasks = unit.panelTasks * unit.channelTasks * unit.kernelTasks;
+  const int64_t tasks = gradWeightTasks(&unit);
   for (int64_t i = 0; i < tasks; i++) THNN_(gradWeightImplicitGemm)(&unit, i, update);
 }
 

@@ -13,7 +13,8 @@
            for each micro-tile: multiply, add to its sums     SUM_BYTES, L2 or beyond
        store the sums to c
 
-   Sums are packed, [panel][micro-tile][m][n], because all rows of c may map to one cache set. The order of summation
+   Sums are packed, [panel][micro-tile][m][n], because all rows of c may map to one cache set. Rows that are near are
+   stored at once (multiplyInPlace). The order of summation
    depends on sizes alone; the number of threads decides only which task computes a part of c. */
 
 #define A_BYTES ((int64_t)576 << 10)
@@ -25,11 +26,11 @@
    one core takes cache lines that the other core writes. Measured on an AMD EPYC (Zen 4) whose cores share no cache. */
 #define SHARED_LINE_COST 576.0
 
-/* Bytes between rows of c below which the rows are stored without prefetches. */
+/* Bytes between rows of c below which hardware prefetches the next row. */
 #define NEAR_ROW 2048
 
-/* Bytes of packed b, at most, by which multiplyDirectly multiplies each micro-tile: a part of L2. */
-#define DIRECT_B_BYTES ((int64_t)128 << 10)
+/* The most bytes of packed b that stay in L2 while each micro-tile of rows is multiplied by all of b. */
+#define MOST_B_BYTES ((int64_t)128 << 10)
 
 /* Terms of a that are packed for all micro-tiles before the next terms: few, because their addresses may share an L1
    set. */
@@ -85,6 +86,12 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
   }
 }
 
+/* True if new rows of c need no prefetches in software. */
+static bool rowsAreNear(const Gemm *p)
+{
+  return !p->accumulate && p->a.cStride[3] * (int64_t)sizeof(real) < NEAR_ROW;
+}
+
 /* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
 typedef struct Block {
   real *sums;
@@ -111,7 +118,7 @@ static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
     real *after = c + locate(p->a.size, p->a.cStride, row, &run) - s->firstColumn;
     const int64_t allRows = elementCount(p->a.size);
     /* The next row is prefetched if it is far, perhaps on another page; otherwise hardware prefetches it. */
-    const bool near = p->a.cStride[3] * (int64_t)sizeof(real) < NEAR_ROW && !p->accumulate && !s->streams;
+    const bool near = rowsAreNear(p) && !s->streams;
     for (int64_t r = 0; r < rows; r++) {
       real *to = after;
       const real *from = sum;
@@ -175,13 +182,18 @@ static PrefetchRegion tileRegion(const Gemm *p, const Block *s, int64_t tile, in
   return operandRegion(p, &p->a, s->row[tile], rowsOf(s, tile), k, K);
 }
 
-/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows
-   map to one L1 set, nor if `a` has few rows: incomplete micro-tiles repeat a row. */
+/* True if a row of `a` is contiguous, and not all rows map to one L1 set. */
+static bool termsAreInPlace(const Gemm *p)
+{
+  return p->a.kStride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
+         p->a.stride[3] * (int64_t)sizeof(real) % 4096 != 0;
+}
+
+/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if `a`
+   has few rows: incomplete micro-tiles repeat a row. */
 static bool readsAInPlace(const Gemm *p, int64_t panels)
 {
-  const GemmOperand *a = &p->a;
-  return panels <= IN_PLACE_PANELS && a->kStride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
-         a->stride[3] * (int64_t)sizeof(real) % 4096 != 0 && elementCount(a->size) >= 16 * GEMM_MR;
+  return panels <= IN_PLACE_PANELS && termsAreInPlace(p) && elementCount(p->a.size) >= 16 * GEMM_MR;
 }
 
 /* b with contiguous columns is read in place if few micro-tiles would reuse the packed copy, but not if its rows fill
@@ -307,46 +319,57 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   for (int64_t tile = 0; tile < tiles; tile++) storeTileRow(p, &block, tile);
 }
 
-/* True if micro-kernels may store to c itself: the rows and columns of c are one axis each, columns are contiguous, rows
-   are near, and b fits into L2. */
-static bool storesDirectly(const Gemm *p)
+/* True if micro-kernels should store to c itself: rows and columns of c are one axis each, columns are contiguous, rows
+   are near, b fits into L2, and more micro-tiles use it than would read it in place. */
+static bool storesInPlace(const Gemm *p)
 {
   const int64_t terms = elementCount(p->kSize), panels = ceilDivide(p->b.size[3], GEMM_NR);
-  return !p->accumulate && terms > 0 && terms <= GEMM_KC && p->a.biasStride == 0 &&
-         p->a.size[3] == elementCount(p->a.size) && p->b.size[3] == elementCount(p->b.size) &&
-         p->kSize[3] == terms && p->b.cStride[3] == 1 && p->a.cStride[3] * (int64_t)sizeof(real) < NEAR_ROW &&
-         terms * panels * GEMM_NR * (int64_t)sizeof(real) <= DIRECT_B_BYTES;
+  return rowsAreNear(p) && terms > 0 && terms <= GEMM_KC && p->kSize[3] == terms && p->a.biasStride == 0 &&
+         p->a.size[3] == elementCount(p->a.size) && p->a.size[3] > IN_PLACE_TILES * GEMM_MR &&
+         p->b.size[3] == elementCount(p->b.size) && p->b.cStride[3] == 1 &&
+         terms * panels * GEMM_NR * (int64_t)sizeof(real) <= MOST_B_BYTES;
 }
 
-/* The same as multiplyBlock for products with storesDirectly(): each micro-tile of rows is multiplied by all columns,
-   so that memory is written in its order, and once. */
-static void multiplyDirectly(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
-                             int64_t endColumn)
+/* The same as multiplyBlock for products with storesInPlace():
+
+     pack b, [panel][k][n]                                    MOST_B_BYTES, L2
+     for each micro-tile of rows
+       pack the rows of a, [k][m]; or read them in place      L1
+       for each panel: multiply, store to c
+
+   Memory is written in its order, and once. */
+static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
+                            int64_t endColumn)
 {
   const GemmOperand *a = &p->a, *b = &p->b;
   const int64_t allRows = a->size[3], terms = p->kSize[3], endRow = firstRow(endTile, allRows),
-                panels = ceilDivide(endColumn - firstColumn, GEMM_NR);
-  const bool inPlace = a->kStride[3] == 1 && a->stride[3] * (int64_t)sizeof(real) % 4096 != 0;
-  real *packedA = thnn_scratch(sizeof(real) * (size_t)(TILE_A + MICROTILE_REALS + panels * GEMM_NR * (1 + terms)));
+                panels = ceilDivide(endColumn - firstColumn, GEMM_NR), panelReals = GEMM_NR * terms;
+  real *packedA =
+      thnn_scratch(sizeof(real) * (size_t)(TILE_A + MICROTILE_REALS + panels * (GEMM_NR + panelReals)));
   real *sums = packedA + TILE_A, *biases = sums + MICROTILE_REALS, *packedB = biases + panels * GEMM_NR;
-  memset(biases, 0, sizeof(real) * (size_t)(panels * GEMM_NR * (1 + terms)));
+  memset(packedB + (panels - 1) * panelReals, 0, sizeof(real) * (size_t)panelReals);
+  memset(biases, 0, sizeof(real) * (size_t)(panels * GEMM_NR));
   for (int64_t i = 0; p->bias && i < endColumn - firstColumn; i++)
     biases[i] = p->bias[(firstColumn + i) * b->biasStride];
   for (int64_t panel = 0; panel < panels; panel++) {
     const int64_t column = firstColumn + panel * GEMM_NR, n = MIN(GEMM_NR, endColumn - column);
-    pack(packedB + panel * GEMM_NR * terms, n > VL ? GEMM_NR : VL, b->data,
-         (Range){p->kSize, b->kStride, 0, terms}, (Range){b->size, b->stride, column, n});
+    pack(packedB + panel * panelReals, n > VL ? GEMM_NR : VL, b->data, (Range){p->kSize, b->kStride, 0, terms},
+         (Range){b->size, b->stride, column, n});
   }
-  int32_t offset[GEMM_KC];
-  for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;
+  int32_t inPlaceOffset[GEMM_KC], packedOffset[GEMM_KC];
+  for (int k = 0; k < GEMM_KC; k++) {
+    inPlaceOffset[k] = k;
+    packedOffset[k] = k * GEMM_MR;
+  }
   for (int64_t row = firstRow(firstTile, allRows), rows; row < endRow; row += rows) {
     rows = MIN(GEMM_MR, endRow - row);
+    const bool inPlace = rows == GEMM_MR && termsAreInPlace(p);
     const real *pointers[GEMM_MR] = {packedA};
-    if (!inPlace)
+    if (inPlace)
+      for (int64_t r = 0; r < GEMM_MR; r++) pointers[r] = a->data + (row + r) * a->stride[3];
+    else
       pack(packedA, GEMM_MR, a->data, (Range){p->kSize, a->kStride, 0, terms},
            (Range){a->size, a->stride, row, rows});
-    else /* the last rows, fewer than GEMM_MR, repeat one */
-      for (int64_t r = 0; r < GEMM_MR; r++) pointers[r] = a->data + MIN(row + r, endRow - 1) * a->stride[3];
     const int64_t ahead = row + GEMM_MR, next = MIN(GEMM_MR, endRow - ahead);
     PrefetchPlan prefetch = {0};
     if (next > 0) prefetch = makePrefetchPlan(operandRegion(p, a, ahead, next, 0, terms), panels, terms);
@@ -354,11 +377,11 @@ static void multiplyDirectly(const Gemm *p, int64_t firstTile, int64_t endTile, 
       const int64_t column = firstColumn + panel * GEMM_NR, n = MIN(GEMM_NR, endColumn - column),
                     width = n > VL ? GEMM_NR : VL;
       real *c = p->c + row * a->cStride[3] + column;
-      const bool whole = n == width && (rows == GEMM_MR || !inPlace);
+      const bool whole = n == width;
       const PrefetchLines lines = nextPrefetch(&prefetch);
       THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : (int)rows, (int)(width / VL), lines.run > 0)(
           whole ? c : sums, whole ? a->cStride[3] : width, biases + panel * GEMM_NR, 0, pointers,
-          (KRange){offset, 0, terms}, packedB + panel * GEMM_NR * terms, width, &lines);
+          (KRange){inPlace ? inPlaceOffset : packedOffset, 0, terms}, packedB + panel * panelReals, width, &lines);
       for (int64_t r = 0; !whole && r < rows; r++)
         for (int64_t l = 0; l < n; l += VL)
           v_store_n(c + r * a->cStride[3] + l, v_load(sums + r * width + l), (int)MIN(VL, n - l));
@@ -415,7 +438,7 @@ void THNN_(gemm)(const Gemm *gemm)
   const int64_t panelsOfSums = SUM_BYTES / (ceilDivide(tiles, down) * MICROTILE_REALS * (int64_t)sizeof(real));
   across = MIN(ceilDivide(ceilDivide(panels, panelsOfSums), across) * across, panels);
   const int64_t bytes = elementCount(p.a.size) * columns * p.groups * (int64_t)sizeof(real);
-  const bool direct = storesDirectly(&p) && !thnn_exceedsLastLevelCache(bytes);
+  const bool inPlace = storesInPlace(&p) && !thnn_exceedsLastLevelCache(bytes);
   const int64_t outer = groupsShareRows ? down : 1, inner = down / outer * across;
   THNN_PARALLEL_FOR(i, outer * p.groups * inner, work) {
     const int64_t group = i / inner % p.groups, column = i % across;
@@ -425,7 +448,7 @@ void THNN_(gemm)(const Gemm *gemm)
     one.b.data += group * p.b.groupStride;
     one.c += group * p.cGroupStride;
     if (p.bias) one.bias += group * p.biasGroupStride;
-    (direct ? multiplyDirectly : multiplyBlock)(&one, row * tiles / down, (row + 1) * tiles / down,
+    (inPlace ? multiplyInPlace : multiplyBlock)(&one, row * tiles / down, (row + 1) * tiles / down,
                                                 column * panels / across * GEMM_NR,
                                                 MIN((column + 1) * panels / across * GEMM_NR, columns));
   }

@@ -7,9 +7,6 @@
 #include "runtime/integer.h"
 #include "runtime/parallel.h"
 
-/* Bytes that one task of THNN_fillZeros sets to 0. */
-#define ZERO_CHUNK ((int64_t)1 << 20)
-
 void THNNTensor_init(THNNTensor *tensor, THNNType type, void *data, int ndim, const int64_t *size)
 {
   tensor->data = data;
@@ -240,12 +237,7 @@ void THNN_fillZeros(THNNState *state)
 {
   for (; state->zeroCount > 0; state->zeroCount--) {
     const THNNTensor *t = state->zeros[state->zeroCount - 1];
-    const int64_t bytes = THNNTensor_numel(t) * (int64_t)elementSize(t->type),
-                  chunks = ceilDivide(bytes, ZERO_CHUNK);
-    THNN_PARALLEL_FOR(i, chunks, bytes) {
-      const int64_t first = i * ZERO_CHUNK;
-      memset((char *)t->data + first, 0, (size_t)MIN(ZERO_CHUNK, bytes - first));
-    }
+    thnn_clear(t->data, THNNTensor_numel(t) * (int64_t)elementSize(t->type));
   }
 }
 
