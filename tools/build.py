@@ -43,9 +43,9 @@ class Progress:
             done, total = int(compiled[1]), int(compiled[2])
             quarter = (total, 4 * done // total)
             if total >= _MANY_FILES and quarter != self._printed:
-                remark = "" if any(self._printed) else ", which takes minutes"
+                text = f"compiled {done} of" if any(self._printed) else "this takes minutes: compiling"
                 self._printed = quarter
-                print(f"compiling {done} of {total} files{remark}", file=sys.stderr, flush=True)
+                print(f"{text} {total} files", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         self.show("")

@@ -403,9 +403,9 @@ def test_a_long_build_prints_its_quarters_without_a_terminal(capsys: pytest.Capt
         )
         build._run(printing(text, 0), progress)
     assert capsys.readouterr().err.splitlines() == [
-        "compiling 1 of 100 files, which takes minutes",
-        *(f"compiling {k} of 100 files" for k in (25, 50, 75, 100)),
-        *(f"compiling {k} of 400 files" for k in (1, 100, 200, 300, 400)),
+        "this takes minutes: compiling 100 files",
+        *(f"compiled {k} of 100 files" for k in (25, 50, 75, 100)),
+        *(f"compiled {k} of 400 files" for k in (1, 100, 200, 300, 400)),
     ]
 
 
