@@ -35,12 +35,12 @@ lint: $(READY) ## check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
+	@$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 
 format: $(READY) ## format Python and C
 	$(BIN)/ruff check --fix --exit-zero --quiet
 	$(BIN)/ruff format
-	$(BIN)/clang-format -i $(C_FILES)
+	@$(BIN)/clang-format -i $(C_FILES)
 
 docs: $(READY) ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
