@@ -78,8 +78,8 @@ static void balance(Plan *p, int threads)
 
 /* True if each thread should have panels of its own, of all blocks: then it reads only weights that it has transformed,
    and none from the cache of another core, but transforms all patches. Per channel these are (threads - 1) * tiles
-   patches more and outChannels filters less. Where cores share no cache, 256 channels of 8x8, batch 16, take four fifths
-   of the time; where they do, the time is the same up to this limit and longer above. */
+   patches more, and outChannels filters less from another core. On an AMD EPYC (Zen 4) whose cores share no cache that is
+   faster; on one whose cores share a cache it takes as long up to this limit, and longer above. */
 static bool ownsPanels(const Plan *p, int threads)
 {
   return p->panels % threads == 0 && (threads - 1) * p->residues * elementCount(p->tiles) <= 3 * p->c.outChannels;
