@@ -372,7 +372,14 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
            (Range){a->size, a->stride, row, rows});
     const int64_t ahead = row + GEMM_MR, next = MIN(GEMM_MR, endRow - ahead);
     PrefetchPlan prefetch = {0};
-    if (next > 0) prefetch = makePrefetchPlan(operandRegion(p, a, ahead, next, 0, terms), panels, terms);
+    if (next > 0) {
+      const PrefetchRegion source = operandRegion(p, a, ahead, next, 0, terms),
+                           result = {p->c + ahead * a->cStride[3] + firstColumn, next, a->cStride[3],
+                                     endColumn - firstColumn};
+      /* The longer rows; but a panel of the whole result is written in the order of memory. */
+      const bool prefetchesSource = panels == 1 || source.length > result.length;
+      prefetch = makePrefetchPlan(prefetchesSource ? source : result, panels, terms);
+    }
     for (int64_t panel = 0; panel < panels; panel++) {
       const int64_t column = firstColumn + panel * GEMM_NR, n = MIN(GEMM_NR, endColumn - column),
                     width = n > VL ? GEMM_NR : VL;
