@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The threads of a libgomp team do not survive fork; the next parallel region would wait for them. */
 static atomic_bool inForkedChild;
@@ -35,17 +34,6 @@ __attribute__((visibility("hidden"))) void __wrap_GOMP_parallel(RegionBody body,
   /* Inside another region the body would share its iterations with the threads of that region. */
   if (threads == 1 && !omp_in_parallel()) body(data);
   else __real_GOMP_parallel(body, data, threads, flags);
-}
-
-/* Bytes that one task of thnn_clear sets to 0. */
-#define CLEAR_BYTES ((int64_t)1 << 18)
-
-void thnn_clear(void *data, int64_t bytes)
-{
-  THNN_PARALLEL_FOR(i, (bytes + CLEAR_BYTES - 1) / CLEAR_BYTES, bytes) {
-    const int64_t first = i * CLEAR_BYTES, left = bytes - first;
-    memset((char *)data + first, 0, (size_t)(left < CLEAR_BYTES ? left : CLEAR_BYTES));
-  }
 }
 
 typedef struct Scratch {

@@ -233,6 +233,17 @@ bool THNN_overwrites(THNNState *state, const THNNTensor *tensor)
   return false;
 }
 
+/* Bytes that one task of thnn_clear sets to 0. */
+#define CLEAR_BYTES ((int64_t)1 << 18)
+
+void thnn_clear(void *data, int64_t bytes)
+{
+  THNN_PARALLEL_FOR(i, ceilDivide(bytes, CLEAR_BYTES), bytes) {
+    const int64_t first = i * CLEAR_BYTES;
+    memset((char *)data + first, 0, (size_t)MIN(CLEAR_BYTES, bytes - first));
+  }
+}
+
 void THNN_fillZeros(THNNState *state)
 {
   for (; state->zeroCount > 0; state->zeroCount--) {

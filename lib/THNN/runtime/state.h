@@ -82,6 +82,8 @@ THNNTensor *THNN_resizeLike(THNNState *state, const char *name, THNNTensor *tens
 /* True if the tensor is a new gradient, which begins as 0; the function then writes all of it instead of adding to it.
    To be called above THNN_RETURN_IF_META. */
 bool THNN_overwrites(THNNState *state, const THNNTensor *tensor);
+/* Sets memory to 0, distributed over threads. */
+void thnn_clear(void *data, int64_t bytes);
 /* Sets the other new gradients to 0. */
 void THNN_fillZeros(THNNState *state);
 
