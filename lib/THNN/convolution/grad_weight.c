@@ -102,11 +102,10 @@ static bool reachesAllElements(const Convolution *g, const Correlation *c)
 #define PART_POSITIONS 64
 #define PARTS 8
 
-/* The weight of *c as [group][output channel][channel][kernel element] at `weight`; returns its number of elements. */
-static int64_t setDenseWeight(Correlation *c, real *weight)
+/* Sets strides of a weight [group][output channel][channel][kernel element]; returns its number of elements. */
+static int64_t makeWeightDense(Correlation *c)
 {
   int64_t elements = 1;
-  c->weight = weight;
   for (int d = 3; d >= 0; elements *= c->axis[d].kernel, d--) c->axis[d].weightStride = elements;
   c->weightInStride = elements;
   c->weightOutStride = elements *= c->inChannels;
@@ -154,7 +153,7 @@ static bool sumParts(const Correlation *c, GradWeightUpdate update, int64_t work
   int64_t all = 1;
   for (int i = 0; i < 4; i++) all *= c->axis[i].targetSize;
   Correlation dense = *c;
-  const int64_t elements = setDenseWeight(&dense, NULL);
+  const int64_t elements = makeWeightDense(&dense);
   if (elements > PART_ELEMENTS || positions < PARTS || all < PARTS * PART_POSITIONS) return false;
   real *sums = thnn_sharedScratch(sizeof(real) * (size_t)(PARTS * elements));
   if (sums == NULL) return false;

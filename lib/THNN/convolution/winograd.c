@@ -101,14 +101,10 @@ static void plan(Plan *p, int threads)
   const bool inOneBlock = p->residues * elementCount(p->tiles) <= mostByPanels;
   p->byPanels = (weights > cache && inOneBlock) || weights > shared || most < LEAST_TILES;
   winogradBlock(p->tiles, p->byPanels ? mostByPanels : most, p->block);
-  if (p->byPanels) {
-    p->weightStride = K_BLOCK * GEMM_NR + REALS_PER_LINE;
-    p->blocks = p->residues * tileCount(p->tiles, p->block);
-  } else {
-    p->blocks = p->residues * tileCount(p->tiles, p->block);
-    if (ownsPanels(p, threads)) p->panelParts = threads;
-    else balance(p, threads);
-  }
+  p->blocks = p->residues * tileCount(p->tiles, p->block);
+  if (p->byPanels) p->weightStride = K_BLOCK * GEMM_NR + REALS_PER_LINE;
+  else if (ownsPanels(p, threads)) p->panelParts = threads;
+  else balance(p, threads);
   p->patchReals = patchReals(p, elementCount(p->block));
   p->productReals = elementCount(p->block) * GEMM_NR + REALS_PER_LINE;
   p->panelReals = COMPONENTS * p->weightStride;

@@ -13,9 +13,9 @@
            for each micro-tile: multiply, add to its sums     SUM_BYTES, L2 or beyond
        store the sums to c
 
-   Sums are packed, [panel][micro-tile][m][n], because all rows of c may map to one cache set. Rows that are near are
-   stored at once (multiplyInPlace). The order of summation
-   depends on sizes alone; the number of threads decides only which task computes a part of c. */
+   Sums are packed, [panel][micro-tile][m][n], because all rows of c may map to one cache set; multiplyInPlace stores rows
+   that are near at once. The order of summation depends on sizes alone; the number of threads decides only which task
+   computes a part of c. */
 
 #define A_BYTES ((int64_t)576 << 10)
 #define SUM_BYTES ((int64_t)1088 << 10)
@@ -90,6 +90,13 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
 static bool rowsAreNear(const Gemm *p)
 {
   return !p->accumulate && p->a.cStride[3] * (int64_t)sizeof(real) < NEAR_ROW;
+}
+
+/* True if c, of all groups, is written by non-temporal stores. */
+static bool streamsResult(const Gemm *p)
+{
+  return !p->accumulate && thnn_exceedsLastLevelCache(elementCount(p->a.size) * elementCount(p->b.size) *
+                                                      p->groups * (int64_t)sizeof(real));
 }
 
 /* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
@@ -263,13 +270,12 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   real *packedA = thnn_scratch(
       sizeof(real) * (size_t)(tiles * TILE_A + GEMM_NR * GEMM_KC + (1 + tiles * panels) * MICROTILE_REALS));
   real *packedB = packedA + tiles * TILE_A, *initial = packedB + GEMM_NR * GEMM_KC;
-  const int64_t bytes = allRows * elementCount(p->b.size) * p->groups * (int64_t)sizeof(real);
   Block block;
   block.sums = initial + MICROTILE_REALS;
   block.tiles = tiles;
   block.firstColumn = firstColumn;
   block.endColumn = endColumn;
-  block.streams = !p->accumulate && thnn_exceedsLastLevelCache(bytes);
+  block.streams = streamsResult(p);
   for (int64_t tile = 0; tile <= tiles; tile++) block.row[tile] = firstRow(firstTile + tile, allRows);
   const bool inPlace = readsAInPlace(p, panels), inPlaceB = readsBInPlace(p, tiles);
   RowPointers pointers[TILES_OF_A];
@@ -320,14 +326,14 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
 }
 
 /* True if micro-kernels should store to c itself: rows and columns of c are one axis each, columns are contiguous, rows
-   are near, b fits into L2, and more micro-tiles use it than would read it in place. */
+   are near, c is not streamed, b fits into L2, and more micro-tiles use it than would read it in place. */
 static bool storesInPlace(const Gemm *p)
 {
   const int64_t terms = elementCount(p->kSize), panels = ceilDivide(p->b.size[3], GEMM_NR);
-  return rowsAreNear(p) && terms > 0 && terms <= GEMM_KC && p->kSize[3] == terms && p->a.biasStride == 0 &&
-         p->a.size[3] == elementCount(p->a.size) && p->a.size[3] > IN_PLACE_TILES * GEMM_MR &&
-         p->b.size[3] == elementCount(p->b.size) && p->b.cStride[3] == 1 &&
-         terms * panels * GEMM_NR * (int64_t)sizeof(real) <= MOST_B_BYTES;
+  return rowsAreNear(p) && !streamsResult(p) && terms > 0 && terms <= GEMM_KC && p->kSize[3] == terms &&
+         p->a.biasStride == 0 && p->a.size[3] == elementCount(p->a.size) &&
+         p->a.size[3] > IN_PLACE_TILES * GEMM_MR && p->b.size[3] == elementCount(p->b.size) &&
+         p->b.cStride[3] == 1 && terms * panels * GEMM_NR * (int64_t)sizeof(real) <= MOST_B_BYTES;
 }
 
 /* The same as multiplyBlock for products with storesInPlace():
@@ -376,7 +382,7 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
       const PrefetchRegion source = operandRegion(p, a, ahead, next, 0, terms),
                            result = {p->c + ahead * a->cStride[3] + firstColumn, next, a->cStride[3],
                                      endColumn - firstColumn};
-      /* The longer rows; but a panel of the whole result is written in the order of memory. */
+      /* The longer rows; those of a single panel are written in the order of memory, which hardware prefetches. */
       const bool prefetchesSource = panels == 1 || source.length > result.length;
       prefetch = makePrefetchPlan(prefetchesSource ? source : result, panels, terms);
     }
@@ -444,8 +450,7 @@ void THNN_(gemm)(const Gemm *gemm)
   down = MIN(ceilDivide(ceilDivide(tiles, TILES_OF_A), down) * down, tiles);
   const int64_t panelsOfSums = SUM_BYTES / (ceilDivide(tiles, down) * MICROTILE_REALS * (int64_t)sizeof(real));
   across = MIN(ceilDivide(ceilDivide(panels, panelsOfSums), across) * across, panels);
-  const int64_t bytes = elementCount(p.a.size) * columns * p.groups * (int64_t)sizeof(real);
-  const bool inPlace = storesInPlace(&p) && !thnn_exceedsLastLevelCache(bytes);
+  const bool inPlace = storesInPlace(&p);
   const int64_t outer = groupsShareRows ? down : 1, inner = down / outer * across;
   THNN_PARALLEL_FOR(i, outer * p.groups * inner, work) {
     const int64_t group = i / inner % p.groups, column = i % across;
