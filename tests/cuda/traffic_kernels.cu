@@ -72,6 +72,13 @@ __global__ void countPositive(const float *in, int *out)
   if (in[i] >= 0) atomicAdd(out, 1);
 }
 
+/* The last four elements of `out` are no part of the tensor, which ends in their sector. */
+__global__ void copyBesideOther(const float *in, float *out)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < COUNT - 4) out[i] = in[i] * out[COUNT - 1];
+}
+
 int main(int count, char **names)
 {
   if (count != 2) return 2;
@@ -79,7 +86,7 @@ int main(int count, char **names)
   alignas(64) static float in[COUNT], out[COUNT], scratch[COUNT];
   const size_t bytes = COUNT * sizeof(float);
   const void *tensors[] = {in, out};
-  const size_t sizes[] = {bytes, bytes};
+  const size_t sizes[] = {bytes, strcmp(name, "copyBesideOther") ? bytes : bytes - 4 * sizeof(float)};
   const dim3 blocks(COUNT / THREADS), threads(THREADS);
   trafficBegin(2, tensors, sizes);
 #define RUN(kernel, from, to) \
@@ -93,6 +100,7 @@ int main(int count, char **names)
   RUN(narrow, in, (__half *)out);
   RUN(reverseBlocks, in, out);
   RUN(countPositive, in, (int *)out);
+  RUN(copyBesideOther, in, out);
   if (!strcmp(name, "copyTwice"))
     for (int i = 0; i < 2; i++) THCUNN_LAUNCH(copy, blocks, threads, NULL)(in, out);
   if (!strcmp(name, "copyThroughScratch")) {

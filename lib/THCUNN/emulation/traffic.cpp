@@ -28,9 +28,10 @@ const int MAX_THREADS = 1024;
 /* Flags of a sector: the first two are of the present launch, the others of the call. */
 enum { IS_READ = 1, IS_WRITTEN = 2, MUST_BE_READ = 4, MUST_BE_WRITTEN = 8 };
 
+/* Bytes of a tensor or of scratch memory. Other data may share its first and its last sector. */
 struct Range {
-  uintptr_t begin, end; /* in sectors */
-  size_t first;         /* the index of the first sector in `flags` */
+  uintptr_t begin, end;
+  size_t first; /* the index of the first sector in `flags` */
   bool isTensor;
 };
 
@@ -52,22 +53,20 @@ struct Counts {
 void add(uintptr_t begin, uintptr_t end, bool isTensor)
 {
   if (begin == end) return;
-  const Range range = {begin / SECTOR, (end + SECTOR - 1) / SECTOR, flags.size(), isTensor};
-  ranges.push_back(range);
-  flags.resize(flags.size() + (range.end - range.begin));
+  ranges.push_back({begin, end, flags.size(), isTensor});
+  flags.resize(flags.size() + ((end - 1) / SECTOR - begin / SECTOR + 1));
 }
 
-const Range *rangeOf(uintptr_t sector)
+const Range *rangeOf(uintptr_t address)
 {
   /* The newest range first: scratch memory may lie where released scratch memory lay. */
   for (size_t i = ranges.size(); i-- > 0;)
-    if (sector >= ranges[i].begin && sector < ranges[i].end) return &ranges[i];
+    if (address >= ranges[i].begin && address < ranges[i].end) return &ranges[i];
   return nullptr;
 }
 
-void mark(const Range &range, uintptr_t sector, int how)
+void mark(const Range &range, size_t index, int how)
 {
-  const size_t index = range.first + (sector - range.begin);
   uint8_t &flag = flags[index];
   if (!(flag & (IS_READ | IS_WRITTEN))) touched.push_back(index);
   if (range.isTensor && how & IS_READ && !(flag & (MUST_BE_READ | MUST_BE_WRITTEN))) {
@@ -84,15 +83,15 @@ void mark(const Range &range, uintptr_t sector, int how)
 void access(const void *memory, size_t size, int how, const void *instruction)
 {
   if (!isCounting || thread < 0) return;
-  const uintptr_t begin = (uintptr_t)memory / SECTOR, end = ((uintptr_t)memory + size - 1) / SECTOR + 1;
-  const Range *range = rangeOf(begin);
+  const Range *range = rangeOf((uintptr_t)memory);
   if (range == nullptr) return;
   const size_t number = instructions.emplace(instruction, instructions.size()).first->second;
   if (number == executions.size()) executions.push_back(std::vector<uint32_t>(MAX_THREADS));
   const uint64_t execution = executions[number][(size_t)thread]++;
-  for (uintptr_t sector = begin; sector < end; sector++) {
-    mark(*range, sector, how);
-    const uint64_t index = range->first + (sector - range->begin);
+  const uintptr_t last = ((uintptr_t)memory + size - 1) / SECTOR;
+  for (uintptr_t sector = (uintptr_t)memory / SECTOR; sector <= last; sector++) {
+    const uint64_t index = range->first + (sector - range->begin / SECTOR);
+    mark(*range, index, how);
     if (index >> 26 || execution >> 22 || number >> 11) {
       fprintf(stderr, "traffic.cpp: a call with too many sectors, executions or instructions to count\n");
       abort();
