@@ -295,6 +295,11 @@ ERRORS = {
         FORWARD + "void A_accGradParameters(THTensor *gradWeight, |int kH);",
         "has no argument 'kH'",
     ),
+    "scalar of another name": (
+        "void A_updateOutput(THTensor *input, THTensor *output, accreal epsilon);\n"
+        "void A_updateGradInput(THTensor *gradInput, |accreal eps);",
+        "A_updateOutput has no argument 'eps'; did you mean epsilon?",
+    ),
     "unknown generator": (
         FORWARD + "void A_updateGradInput(|THGenerator *generator);",
         "has no argument 'generator'",

@@ -346,6 +346,7 @@ ERRORS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], type[Exception], str]]
     ("GLU", (3,), (torch.ones(2, 2),), IndexError, "dim: expected -2 <= dim < 2, got 3"),
     ("GLU", (), (torch.ones(2, 3),), ValueError, ""),
     ("PReLU", (3,), (torch.ones(2, 2),), ValueError, ""),
+    ("PReLU", (0,), (torch.ones(2, 2),), ValueError, "weight: expected one number, or one for each channel"),
     ("Softmax", (2,), (torch.ones(2, 2),), IndexError, "dim: expected -2 <= dim < 2, got 2"),
     ("Softmax2d", (), (torch.ones(2, 2),), ValueError, "input: expected 4 dimensions"),
     ("Softshrink", (-1.0,), (torch.ones(2),), ValueError, "lambd: expected at least 0"),

@@ -6,6 +6,7 @@ Everything else is an error with line and column, so that nothing is skipped in 
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import textwrap
@@ -202,7 +203,8 @@ def _check_backward(
                 if forward_roles.get(size.tensor) not in ("input", "target", "parameter", "output"):
                     fail(p, f"has no input, parameter or output {size.tensor!r}, whose size is {p.name!r}")
             elif role != "buffer" and "DEFAULT" not in p.tags:
-                fail(p, f"has no argument {p.name!r}{hint}")
+                near = difflib.get_close_matches(p.name, types, 1) if role == "scalar" else []
+                fail(p, f"has no argument {p.name!r}{f'; did you mean {near[0]}?' if near else hint}")
         else:
             # Also numbers: compiled code passes those of the forward on as their type there.
             if p.type != types[known]:

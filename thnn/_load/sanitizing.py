@@ -82,8 +82,8 @@ def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
     text = what[1] if what else _last_line(done.stderr) or f"the process ended with status {done.returncode}"
     own = {str(path) for path in recipe.files}
     places = [place for place in _FRAME.findall(done.stderr) if place.rpartition(":")[0] in own]
+    print(done.stderr.rstrip(), file=sys.stderr, flush=True)  # long: the line to read comes last
     print(f"{calls[-1].removeprefix(_CALL)}: {text}{f', at {places[0]}' if places else ''}")
-    print(done.stderr.rstrip(), file=sys.stderr)
     return False
 
 

@@ -147,7 +147,8 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
 
 def _no_case(name: str) -> None:
     raise Failed(
-        f"{name} has no case in thnn/testing/cases, or in <header>_case.py beside a header of one's own"
+        f"{name} has no case in thnn/testing/cases, or in <header>_case.py beside a header of one's own;"
+        " `python -m thnn new NAME` writes a module with a case as an example"
     )
 
 

@@ -32,7 +32,7 @@ class SpatialConvolutionMMFunction(FunctionBase):
         padW: int: zeros added left and right
         padH: int: zeros added above and below
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters.
 
@@ -69,7 +69,7 @@ class TemporalConvolutionFunction(FunctionBase):
         inputFrameSize: int: features of a frame of input
         outputFrameSize: int: features of a frame of output
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalConvolution by its input: gradOutput * weight, summed over the outputs that read each frame.
 
@@ -106,7 +106,7 @@ class TemporalRowConvolutionFunction(FunctionBase):
         padW: int: zeros added before and after
         featFirst: bool: features before time
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalRowConvolution by its input: every feature of gradOutput correlated with its flipped filter.
 
@@ -147,7 +147,7 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters.
 
@@ -191,7 +191,7 @@ class SpatialFullConvolutionFunction(FunctionBase):
         adjW: int: columns added to the output at the right
         adjH: int: rows added to the output at the bottom
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialFullConvolution by its input: the convolution of gradOutput with weight.
 
@@ -235,7 +235,7 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
         adjW: int: columns added to the output at the right
         adjH: int: rows added to the output at the bottom
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
 
@@ -275,7 +275,7 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
         padW: int: zeros added left and right
         padH: int: zeros added above and below
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter,
     and the M results of an input channel summed.
@@ -317,7 +317,7 @@ class VolumetricConvolutionFunction(FunctionBase):
         pW: int: zeros added left and right
         pH: int: zeros added above and below
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricConvolution by its input: gradOutput correlated with the flipped filters.
 
@@ -361,7 +361,7 @@ class VolumetricConvolutionMMFunction(FunctionBase):
         pW: int: zeros added left and right
         pH: int: zeros added above and below
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricConvolutionMM by its input: gradOutput correlated with the flipped filters.
 
@@ -407,7 +407,7 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters.
 
@@ -451,7 +451,7 @@ class VolumetricFullConvolutionFunction(FunctionBase):
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight.
 
@@ -498,7 +498,7 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
 
@@ -550,7 +550,7 @@ class ConvolutionFunction(FunctionBase):
         dilationH: int: distance between kernel elements along the height; 1 if there is no height
         groups: int: number of groups of the input and output channels
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Convolution by its input: gradOutput correlated with the flipped filters.
 
@@ -599,7 +599,7 @@ class FullConvolutionFunction(FunctionBase):
         adjH: int: rows added to the output at the bottom; 0 if there is no height
         groups: int: number of groups of the input and output channels
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of FullConvolution by its input: gradOutput correlated with the filters.
 
@@ -642,7 +642,7 @@ class SpatialConvolutionLocalFunction(FunctionBase):
         outputWidth: int: width of the output
         outputHeight: int: height of the output
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added to
     its patch.
@@ -686,7 +686,7 @@ class SpatialConvolutionMapFunction(FunctionBase):
         dW: int: stride along the width
         dH: int: stride along the height
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added to
     each window. Elements outside every window get 0. bias is not used.
@@ -727,7 +727,7 @@ class SpatialFullConvolutionMapFunction(FunctionBase):
         dW: int: stride along the width
         dH: int: stride along the height
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernel of each connection. bias
     is not used.

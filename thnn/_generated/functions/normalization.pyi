@@ -39,7 +39,7 @@ class BatchNormalizationFunction(FunctionBase):
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse
     deviation and xc = input - mean (saved in training, running in evaluation):
@@ -77,7 +77,7 @@ class BatchNormalizationReLUFunction(FunctionBase):
         eps: float: added to the variance
         limit: float, default inf: largest output; inf for none
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
     above 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
@@ -110,7 +110,7 @@ class SpatialCrossMapLRNFunction(FunctionBase):
         beta: float, default 0.75: exponent
         k: float, default 1.0: constant term of scales
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
     - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales

@@ -30,7 +30,7 @@ class LSTMFusedFunction(Criterion):
         bias2: Tensor (real) or None: bias of hidden (4H)
         cell: Tensor (real): cell state (N, H)
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of LSTMFused by its gates and by its cell state. The gradient by the gates is that by input and by hidden
     and, summed over the batch, that by each bias.
@@ -63,7 +63,7 @@ class GRUFusedFunction(FunctionBase):
         bias2: Tensor (real) or None: bias of hidden (3H)
         hx: Tensor (real): hidden state (N, H)
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of GRUFused by the gates of the input, by those of the hidden state (and, summed over the batch, by their
     biases), and by the hidden state.

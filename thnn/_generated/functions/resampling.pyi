@@ -22,7 +22,7 @@ class TemporalUpSamplingNearestFunction(FunctionBase):
         input: Tensor (real): input (N, C, W) or (C, W)
         scale_factor: int: repetitions along each axis
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
     """
@@ -47,7 +47,7 @@ class SpatialUpSamplingNearestFunction(FunctionBase):
         input: Tensor (real): input (N, C, H, W) or (C, H, W)
         scale_factor: int: repetitions along each axis
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
     """
@@ -72,7 +72,7 @@ class VolumetricUpSamplingNearestFunction(FunctionBase):
         input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         scale_factor: int: repetitions along each axis
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
     """
@@ -100,7 +100,7 @@ class TemporalUpSamplingLinearFunction(FunctionBase):
         input: Tensor (real): input (N, C, W)
         outputWidth: int: width of the output
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.
@@ -130,7 +130,7 @@ class SpatialUpSamplingBilinearFunction(FunctionBase):
         outputHeight: int: height of the output
         outputWidth: int: width of the output
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.
@@ -156,7 +156,7 @@ class VolumetricUpSamplingTrilinearFunction(FunctionBase):
         outputHeight: int: height of the output
         outputWidth: int: width of the output
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.
@@ -186,7 +186,7 @@ class SpatialGridSamplerBilinearFunction(FunctionBase):
         input: Tensor (real): input (N, C, H, W)
         grid: Tensor (real): positions (N, oH, oW, 2), the last dimension x, y
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
     between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number.
@@ -210,7 +210,7 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
         input: Tensor (real): input (N, C, T, H, W)
         grid: Tensor (real): positions (N, oT, oH, oW, 3), the last dimension x, y, z
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of VolumetricGridSamplerBilinear by its input and by the positions, as in SpatialGridSamplerBilinear.
     """
@@ -251,7 +251,7 @@ class InterpolationFunction(FunctionBase):
         scaleHeight: float, default 0.0: inputs per output along the height, 0: the ratio of the sizes
         scaleWidth: float, default 0.0: inputs per output along the width, 0: the ratio of the sizes
 
-    real is float32 or float64, on a CUDA device also float16 or bfloat16, and the same for all arguments of a call that are described as real.
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Interpolation by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.

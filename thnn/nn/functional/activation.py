@@ -96,6 +96,8 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input` where it is positive, else weight * input, with one weight or one for each channel (dimension 1)."""
+    if weight.numel() == 0:
+        raise ValueError("weight: expected one number, or one for each channel, got an empty tensor")
     channels = 0 if weight.numel() == 1 else weight.numel()
     if channels and input.dim() < 2:
         raise ValueError(f"weight: expected one number for an input without channels, got {channels}")
