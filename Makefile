@@ -91,6 +91,6 @@ $(READY): constraints.txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --constraint $(CONSTRAINTS) torch setuptools cmake ninja cffi
 	$(BIN)/python -m thnn regenerate
-	$(BIN)/pip install --constraint $(CONSTRAINTS) --no-build-isolation --editable '.[test,bench,lint,docs]'
+	$(BIN)/pip install --constraint $(CONSTRAINTS) --no-build-isolation --config-settings editable_mode=compat --editable '.[test,bench,lint,docs]'
 	@echo 'made $(VENV), and built the library in thnn/'
 	@touch $@

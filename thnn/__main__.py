@@ -143,7 +143,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DEVICE",
         help="time the rows of functions and networks on this device: cpu (default), cuda",
     )
-    command.add_argument("--threads", type=_thread_count, metavar="N", help="threads for both (default 2)")
+    command.add_argument(
+        "--threads", type=_thread_count, metavar="N", help="threads of thnn and of torch (default 2)"
+    )
     command.add_argument(
         "--rounds",
         type=_count,
@@ -174,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
         "--kind",
         choices=("pointwise", "criterion", "layer", "window"),
         default="pointwise",
-        help="what the module computes (default pointwise)",
+        help="kind of the module (default pointwise)",
     )
     command.add_argument(
         "--cuda",
@@ -182,7 +184,9 @@ def _parser() -> argparse.ArgumentParser:
         help="also write a CUDA source (.cu); the C files of pointwise and criterion serve CUDA tensors as they are",
     )
     command.add_argument("--package", action="store_true", help="write a Python package around the files")
-    command.add_argument("--directory", default=".", metavar="DIR", help="where (default: here)")
+    command.add_argument(
+        "--directory", default=".", metavar="DIR", help="folder of the files (default: the current one)"
+    )
     command.set_defaults(run=_new, parser=command)
 
     command = commands.add_parser(
@@ -368,8 +372,11 @@ def _check_apart(options: argparse.Namespace, given: Sequence[str]) -> int:
         return status
     signals = {s.value: s.name for s in signal.Signals}
     header, name = options.modules[0], signals.get(-status, f"exit status {status}")
-    print(f"{header}: {name} ended the checks; --sanitize finds the kernel that caused it", file=sys.stderr)
-    if options.device == "cpu" and not options.json:
+    repeats = options.device == "cpu" and not options.json
+    print(
+        f"{header}: {name} ended the checks; {'again with' if repeats else 'try'} --sanitize", file=sys.stderr
+    )
+    if repeats:
         run("check", "--sanitize", header)
     return 1
 
@@ -473,7 +480,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             from thnn._binding import library  # noqa: F401
         except (ImportError, ValueError) as error:
-            print(f"thnn cannot be loaded: {error}", file=sys.stderr)
+            is_missing = isinstance(error, ModuleNotFoundError) and error.name in ("torch", "cffi")
+            hint = "; in a source tree `make setup` installs it into .venv" if is_missing else ""
+            print(f"thnn cannot be loaded: {error}{hint}", file=sys.stderr)
             return 1
     try:
         status = int(options.run(options))

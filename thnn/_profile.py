@@ -112,8 +112,8 @@ def profile(
     too.
 
     Errors: TypeError for a model that is no module, a loss that does not take the result alone, and runs that are no
-    integer; ValueError for runs below 1, and for a loss without a gradient; RuntimeError inside of another profile; the
-    errors of the model.
+    integer; ValueError for runs below 1, and for a loss of several elements or without a gradient; RuntimeError
+    inside of another profile; the errors of the model.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"profile: model: expected a torch.nn.Module, got {type(model).__name__}")
@@ -168,6 +168,10 @@ def _compute(
             raise ValueError(
                 "profile: the loss depends on no parameter and no input that requires a gradient; backward=False"
                 " measures the forward alone"
+            )
+        if value.numel() != 1:
+            raise ValueError(
+                f"profile: loss: expected a tensor of one element, got shape {tuple(value.shape)}"
             )
         torch.autograd.grad(value, wanted, allow_unused=True)
 

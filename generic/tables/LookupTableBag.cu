@@ -5,7 +5,7 @@
 
 enum { SUM, MEAN, MAX_OF_ROWS };
 
-/* Up to so many bags, it is faster to compare the maxima of each bag with those of all others than to sort them. */
+/* Up to this number of bags, it is faster to compare the maxima of each bag with those of all others than to sort them. */
 static const int64_t FEW_BAGS = 256;
 
 namespace

@@ -89,7 +89,8 @@ def scale(tmp_path_factory: pytest.TempPathFactory) -> tuple[Library, dict]:
     (folder / "scale.c").write_text(KERNELS)
     functions = parse_header(str(folder / "Scale.h"))
     (folder / "functions.inc").write_text(emit_functions(functions, "digest of Scale.h"))
-    sources = [folder / "scale.c", ROOT / "lib/THNN/runtime/state.c"]
+    runtime = ROOT / "lib/THNN/runtime"
+    sources = [folder / "scale.c", runtime / "state.c", runtime / "tensor.c"]
     output = folder / "libscale.so"
     command = [compiler, "-std=gnu11", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'lib/THNN'}", f"-I{folder}"]
     subprocess.run([*command, *map(str, sources), "-o", str(output)], check=True)

@@ -112,6 +112,11 @@ def test_forms_of_a_call_of_a_plain_function() -> None:
         (lambda: thnn.ThresholdFunction(0, 0, threshold=1), "threshold was given twice"),
         (lambda: thnn.ThresholdFunction(torch.zeros(1), 0), "threshold: expected a scalar, got a tensor"),
         (lambda: thnn.ThresholdFunction.apply(leaf(2)), "threshold is missing"),
+        (lambda: thnn.ThresholdFunction.apply(leaf(2), 1, threshold=0, val=0), "threshold was given twice"),
+        (
+            lambda: thnn.LinearFunction()(leaf(2, 3), leaf(4, 3), weight=leaf(5, 3)),
+            "LinearFunction: weight was given twice",
+        ),
         (
             lambda: thnn.ThresholdFunction.apply(leaf(2), 0, 0, False, 9),
             r"1 argument too many; takes \(input, threshold, val",

@@ -111,6 +111,16 @@ ERRORS = {
         "void |A_updateGradinput(THTensor *gradOutput, THTensor *gradInput);",
         "did you mean A_updateGradInput?",
     ),
+    "plural of a phase": (
+        "void A_updateOutput(THTensor *input, THTensor *output);\n"
+        "void |A_updateGradInputs(THTensor *gradOutput, THTensor *gradInput);",
+        "did you mean A_updateGradInput?",
+    ),
+    "abbreviated phase": (
+        "void A_updateOutput(THTensor *input, THTensor *output, THTensor *weight);\n"
+        "void |A_accGradParams(THTensor *input, THTensor *gradOutput, THTensor *gradWeight);",
+        "did you mean A_accGradParameters?",
+    ),
     "backward in upper case": (
         "void THNN_(|A_Backward)(THTensor *input, THTensor *output /*[OUT]*/);",
         "did you mean A_backward?",

@@ -75,6 +75,16 @@ def test_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Mine (64,1000)" in capsys.readouterr().out
 
 
+def test_bench_gives_references_the_defaults_of_scalars(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    case = tmp_path / "Mine_case.py"
+    case.write_text(case.read_text().replace(', "beta": beta', ""))
+    thnn.load(tmp_path / "Mine.h").bench(rounds=1)
+    assert "Mine (64,1000)" in capsys.readouterr().out
+
+
 BREAKS = {
     "slope(x, beta) * g": ("g", "gradients"),
     "swish(x, beta)": ("swish(x, beta) + (real)1e-3", "reference"),
@@ -252,7 +262,7 @@ void THNN_(Mine_updateOutput)(THNNState *state, THTensor *input, THTensor *outpu
     )
     assert main(["check", header]) == 1
     out, err = capfd.readouterr()
-    assert f"{header}: SIGSEGV ended the checks; --sanitize finds the kernel that caused it\n" in err
+    assert f"{header}: SIGSEGV ended the checks; again with --sanitize\n" in err
     assert re.match(r"Mine_updateOutput, sample '[^']*' in float32: ", out)
     assert out.endswith(f", at {kernel}:7\n")
     assert main(["check", header, "--json"]) == 1

@@ -204,6 +204,10 @@ def test_errors() -> None:
     with pytest.raises(TypeError, match="profile: loss: expected a function, got Tensor"):
         thnn.profile(network(), image(), loss=torch.ones(1))  # type: ignore[arg-type]
     assert thnn.profile(network(), image(), loss=torch.sum, runs=1).functions  # without a signature
+    with pytest.raises(
+        ValueError, match=r"profile: loss: expected a tensor of one element, got shape \(\d, 5\)"
+    ):
+        thnn.profile(network(), image(), loss=lambda y: y)
     with pytest.raises(ValueError, match="depends on no parameter"):
         thnn.profile(network(), image(), loss=lambda y: y.detach().sum())
 

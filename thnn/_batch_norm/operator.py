@@ -17,7 +17,7 @@ from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.base import cast_for_autocast
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
-from thnn._torch import functorch_active, in_transform
+from thnn._torch import functorch_active, in_transform, increment_version
 
 _NAME = "batch_norm"
 _MIXED = {(torch.float32, narrow) for narrow in NARROW_DTYPES}  # types of a vector and of x
@@ -154,7 +154,7 @@ def _into(out: Tensor) -> Callable[..., Tensor]:
         saved = (ALLOCATE, ALLOCATE) if settings[0] else (None, None)
         invoke(_forward, ANY, (input, out, *vectors, *saved, *settings))
         if not out.is_inference():
-            torch.autograd.graph.increment_version(out)
+            increment_version((out,))
         return out
 
     return apply

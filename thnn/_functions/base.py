@@ -283,10 +283,12 @@ class FunctionBase:
         for position, name in enumerate(cls._names):
             if not rest:
                 break
-            if name in bound:
-                # Positional arguments skip names given by keyword: legacy callers rely on that.
-                continue
             is_tensor_slot = position < cls._tensor_count
+            if name in bound:
+                # Legacy callers give an optional tensor by keyword, and the arguments after it by position.
+                if is_tensor_slot and name in cls._optional:
+                    continue
+                raise TypeError(f"{cls.__name__}: {name} was given twice")
             if (
                 is_tensor_slot
                 and name in cls._optional

@@ -13,8 +13,6 @@ import linecache
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import torch
-
 from thnn._binding.call import flag, results_of
 from thnn._binding.context import GRADIENT, TRANSFORM, read_context
 from thnn._binding.library import ALLOCATE, THNN, Library
@@ -24,6 +22,7 @@ from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module, literal
+from thnn._torch import increment_version
 
 
 class Source(NamedTuple):
@@ -218,7 +217,7 @@ def _make(
     if scalars:
         code.add(f"{_tuple(variables)} = ctx.scalars")
     gradients = {source: name for f in module.backwards for name, source in _gradients(f, inputs).items()}
-    order = [gradients.get(n) if n in gradients else None for n in inputs]
+    order = [gradients.get(n) for n in inputs]
     rest = ["None"] * len(variables + options)
     code.add("context = read_context()")
     code.add("if context == TRANSFORM:")
@@ -256,7 +255,7 @@ def _make(
         "GRADIENT": GRADIENT,
         "TRANSFORM": TRANSFORM,
         "rule": rule,
-        "increment_version": torch.autograd.graph.increment_version,
+        "increment_version": increment_version,
         "updateOutput": library.bind(forward),
         **callers,
     }

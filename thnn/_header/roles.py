@@ -154,11 +154,11 @@ def split_name(function: str) -> tuple[str, str]:
 def misspelt_phase(phase: str, others: Set[str]) -> str | None:
     """The phase of a forward or backward that is spelled nearly as `phase` and that the module lacks; None if there is
     none. `others` are the phases of the module. A phase that goes on, such as backward2 or updateOutputGPU, is meant
-    as it is."""
+    as it is, unless it is a plural."""
     missing = {known.lower(): known for known in ("updateOutput", *BACKWARD_PHASES) if known not in others}
     # accUpdateGradParameters, a phase of 2017, is as near to accGradParameters as 0.85.
-    near = difflib.get_close_matches(phase.lower(), missing, 1, 0.87) if phase.isalpha() else []
-    if not near or (len(phase) > len(near[0]) and phase.lower().startswith(near[0])):
+    near = difflib.get_close_matches(phase.lower(), missing, 1, 0.86) if phase.isalpha() else []
+    if not near or phase.lower().removeprefix(near[0]) not in ("", "s", phase.lower()):
         return None
     return missing[near[0]]
 

@@ -80,6 +80,8 @@ def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
         )
     what = _ERROR.search(done.stderr)
     text = what[1] if what else _last_line(done.stderr) or f"the process ended with status {done.returncode}"
+    if "null pointer" in text or "unknown address 0x0000000000" in text:
+        text += " (is a size request missing, or THNN_RETURN_IF_META(state)?)"
     own = {str(path) for path in recipe.files}
     places = [place for place in _FRAME.findall(done.stderr) if place.rpartition(":")[0] in own]
     print(done.stderr.rstrip(), file=sys.stderr, flush=True)  # long: the line to read comes last

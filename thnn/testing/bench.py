@@ -240,6 +240,15 @@ def _tensors(case: Case, row: Row) -> dict[str, Any]:
     return made
 
 
+def _omitted(case: Case) -> dict[str, Any]:
+    """The values of arguments that a row omits: None, or the default of a scalar."""
+    forward = case.registry.modules[case.module].forward
+    assert forward is not None
+    inputs = forward.tensors("input", "target", "parameter")
+    defaults = {a.variable: a.default for a in forward.scalars if a.default is not None}
+    return {**{a.name: None for a in inputs if a.is_optional}, **defaults}
+
+
 class Call:
     """One implementation of a row in one layout: a function and its arguments."""
 
@@ -267,6 +276,8 @@ class Call:
             baseline = row.other if library == OTHER else case.baseline or case.reference
             assert baseline is not None
             given = dict(self.arguments)
+            if baseline is case.reference:
+                given = {**_omitted(case), **given}
             self.function: Callable[[], Any] = lambda: baseline(**given)
         else:
             ordered = cls._bind((), self.arguments)

@@ -64,7 +64,7 @@ void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const Cha
 void gradInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                const ChannelParameters &parameters, const GradientSums &sums, bool relu);
 
-/* moments and normalize, whose parameters may be the outputs of moments. */
+/* Calls moments, then normalize; `parameters` may be the outputs of moments. */
 void momentsAndNormalize(THNNState *state, THTensor *input, THTensor *output, const MomentsOutputs &to,
                          const ChannelParameters &parameters, bool relu);
 

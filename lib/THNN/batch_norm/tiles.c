@@ -6,7 +6,7 @@
    all positions of its channels, unless a tensor of at least SUM_CHUNK elements then has fewer than MIN_TILES tiles, too
    few for several threads: then positions are divided. In channels-last tensors this makes blocks of about TILE_ELEMENTS
    elements of all channels, or smaller ones that give about MIN_TILES / 2 tiles, or larger ones if scratch memory cannot
-   hold the channel pairs of so many blocks. Channels-first tiles of several small channels have at most
+   hold the channel pairs of all these blocks. Channels-first tiles of several small channels have at most
    SMALL_TILE_ELEMENTS elements, so that the square roots and divisions at the end of one tile overlap with the sums of
    the next. */
 #define TILE_ELEMENTS 65536

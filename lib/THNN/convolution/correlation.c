@@ -187,7 +187,7 @@ void THNN_(correlationOfDilationResidue)(Correlation *c, int d, int64_t classNum
 /* The time of reading and packing an element of the weight, in products. */
 #define WEIGHT_PRODUCTS 8
 
-/* The part of the products along an axis that are not with padding. */
+/* The share of the products along an axis that are not with padding. */
 static double partOfSource(const CorrelationAxis *a)
 {
   double pairs = 0; /* of a position and a kernel element */

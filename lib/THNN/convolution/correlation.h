@@ -145,7 +145,7 @@ typedef void CorrelationFunction(const Correlation *part, void *context);
    zones, no kernel element of the axis reads only padding. The two functions call `correlate` with each zone, which may
    have no kernel element, or return false if this saves too few products.
 
-   correlateZones divides the first axis with more than two thirds of the products on padding, whatever the algorithm. */
+   correlateZones divides the first axis with more than two thirds of the products on padding. */
 bool THNN_(correlateZones)(const Correlation *correlation, CorrelationFunction *correlate, void *context);
 
 /* Divides columns for the implicit GEMM, which leaves out kernel elements of the outermost axis only. */

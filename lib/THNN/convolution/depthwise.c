@@ -5,12 +5,12 @@
 #include "runtime/streaming.h"
 
 /* The lanes of a vector are the channels of as many groups as fill it. The source is read in place, without packing: a
-   row of target positions is divided into segments whose positions read the same kernel elements inside the source, and
+   row of target positions is divided into zones whose positions read the same kernel elements inside the source, and
    only those elements are visited. A source vector is loaded once per kernel element; for each channel of a group it is
    permuted, and multiplied by the weights of that channel in all groups. For gradWeight the lanes are source channels
    or gradients, whichever a group has more of, and the other vector is permuted.
 
-   A segment is divided into micro-tiles of a few positions, and all vectors of a micro-tile are computed before the
+   A zone is divided into micro-tiles of a few positions, and all vectors of a micro-tile are computed before the
    next micro-tile: memory is read in order, and elements that several kernel elements read are in L1. The memory that
    follows is prefetched: a page may hold only a few positions, and hardware prefetchers stop at its end. */
 
@@ -37,17 +37,17 @@ typedef struct DepthwisePlan {
   bool sameLanes; /* one channel and one output per group: no permutation */
 } DepthwisePlan;
 
-/* The positions of a row from the end of the previous segment to end - 1. On the last axis they read the source through
+/* The positions of a row from the end of the previous zone to end - 1. On the last axis they read the source through
    the kernel elements low .. high - 1, and padding through the others. */
-typedef struct Segment {
+typedef struct Zone {
   int64_t end, low, high;
-} Segment;
+} Zone;
 
-/* The kernel elements through which a row of positions, and a segment of it, read the source. */
+/* The kernel elements through which a row of positions, and a zone of it, read the source. */
 typedef struct ElementTable {
   vlane identity[LANES], permutation[LANES][LANES]; /* permutation i selects channel i of each group */
-  Segment segment[2 * TERMS + 2];
-  int64_t segments;
+  Zone zone[2 * TERMS + 2];
+  int64_t zones;
   int64_t rows, rowElement[TERMS], rowOffset[TERMS]; /* kernel rows: first element, source offset */
   int64_t elements, element[TERMS], offset[TERMS];   /* elements: index, source offset from a position */
 } ElementTable;
@@ -89,7 +89,7 @@ static DepthwisePlan makePlan(const Correlation *c)
   return p;
 }
 
-/* Sets the segments of a row, and permutations of a vector with `count` lanes per group: permutation i has lane i of
+/* Sets the zones of a row, and permutations of a vector with `count` lanes per group: permutation i has lane i of
    each group in all `width` lanes of that group. */
 static void makeElementTable(const DepthwisePlan *p, int64_t width, int64_t count, ElementTable *w)
 {
@@ -100,13 +100,13 @@ static void makeElementTable(const DepthwisePlan *p, int64_t width, int64_t coun
       w->permutation[i][l] = (vlane)(l < p->groupsPerVector * width ? l / width * count + i : 0);
   }
   const CorrelationAxis *a = c->axis + 3;
-  w->segments = 0;
+  w->zones = 0;
   for (int64_t q = 0; q < a->targetSize; q++) {
     int64_t low, high;
     axisElements(a, q, &low, &high);
-    Segment *s = w->segment + MAX(w->segments - 1, 0);
-    if (w->segments == 0 || s->low != low || s->high != high) s = w->segment + w->segments++;
-    *s = (Segment){q + 1, low, high};
+    Zone *s = w->zone + MAX(w->zones - 1, 0);
+    if (w->zones == 0 || s->low != low || s->high != high) s = w->zone + w->zones++;
+    *s = (Zone){q + 1, low, high};
   }
 }
 
@@ -132,13 +132,13 @@ static void findKernelRows(const DepthwisePlan *p, ElementTable *w, const int64_
   }
 }
 
-/* Lists the elements of these kernel rows that a segment reads inside the source. */
-static void findElements(const DepthwisePlan *p, ElementTable *w, const Segment *segment)
+/* Lists the elements of these kernel rows that a zone reads inside the source. */
+static void findElements(const DepthwisePlan *p, ElementTable *w, const Zone *zone)
 {
   const int64_t step = p->c->axis[3].dilation * p->c->axis[3].sourceStride;
   w->elements = 0;
   for (int64_t row = 0; row < w->rows; row++)
-    for (int64_t i = segment->low; i < segment->high; i++) {
+    for (int64_t i = zone->low; i < zone->high; i++) {
       w->element[w->elements] = w->rowElement[row] + i;
       w->offset[w->elements++] = w->rowOffset[row] + i * step;
     }
@@ -310,7 +310,7 @@ static void correlateTask(const DepthwisePlan *p, int64_t firstVector, int64_t e
       real *to = rowTarget(c, q);
       findKernelRows(p, &w, q);
       int64_t x = 0;
-      for (const Segment *s = w.segment; s < w.segment + w.segments; s++) {
+      for (const Zone *s = w.zone; s < w.zone + w.zones; s++) {
         findElements(p, &w, s);
         for (int n; x < s->end; x += n) {
           const int64_t left = s->end - x;
@@ -461,7 +461,7 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
     const real *source = rowSource(c, q), *gradient = rowTarget(c, q);
     findKernelRows(p, &w, q);
     int64_t x = 0;
-    for (const Segment *s = w.segment; s < w.segment + w.segments; s++) {
+    for (const Zone *s = w.zone; s < w.zone + w.zones; s++) {
       findElements(p, &w, s);
       for (int n; x < s->end; x += n) {
         const int64_t left = s->end - x;

@@ -223,7 +223,7 @@ static void combinationAt(const DirectPlan *p, const int64_t *numbers, const Res
   }
 }
 
-/* Sets the offsets of all kernel elements. Returns false if there is too little memory for so many. */
+/* Sets the offsets of all kernel elements. Returns false if there is too little memory for them. */
 static bool makeOffsets(DirectPlan *p)
 {
   int64_t elements = 1, classes[4], i[4] = {0};

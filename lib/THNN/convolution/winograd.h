@@ -45,10 +45,13 @@ static inline void winogradTiles(const Correlation *c, int m, int64_t *tiles)
 /* Products along an axis: 4 for two positions, 3 for a last position alone. */
 static inline int64_t winogradAxisProducts(int64_t positions) { return 2 * positions + positions % 2; }
 
-/* The least number of Winograd tiles of a batch: of gradWeight, and of output and gradInput. Their weights are transformed in
-   each call, but many weights keep the implicit GEMM waiting as well. In gradWeight, whose sums are over tiles, fewer
-   tiles would err more than the implicit GEMM. */
+/* The least number of tiles of a batch in gradWeight, whose sums are over tiles: with fewer of them it would err more than
+   the implicit GEMM. */
 #define WINOGRAD_LEAST_TILES 48
+
+/* The least number of tiles of a batch in output and gradInput, which transform the weights in each call. With many
+   weights the implicit GEMM waits for them, too, so that fewer tiles suffice. */
+
 static inline int64_t winogradLeastTiles(const Correlation *c)
 {
   return c->inChannels * c->outChannels >= 1 << 16 ? 16 : WINOGRAD_LEAST_TILES;

@@ -11,7 +11,7 @@
      THNN_MAP2(y, output, x, input, x > 0 ? x : x * slope);           output = f(input)
      THNN_MAP3(dx, gradInput, x, input, g, gradOutput, x > 0 ? g : 0);
      THNN_MAP4(...)                                                   output = f(three inputs)
-     THNN_SUM2(loss, x, input, t, target, (x - t) * (x - t));         double loss = sum of f(two inputs)
+     THNN_SUM2(loss, x, input, t, target, (x - t) * (x - t));         loss = sum of f(two inputs), a double
      THNN_SUM3(...)                                                   sum of f(three inputs)
 
    A function with two outputs computes both block by block, so that the block of a common input is still in the cache

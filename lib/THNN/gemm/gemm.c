@@ -86,8 +86,8 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
   }
 }
 
-/* True if new rows of c need no prefetches in software. */
-static bool rowsAreNear(const Gemm *p)
+/* True if c is written, not added to, and its rows are so near that hardware prefetches the next one. */
+static bool isNewAndNear(const Gemm *p)
 {
   return !p->accumulate && p->a.cStride[3] * (int64_t)sizeof(real) < NEAR_ROW;
 }
@@ -125,7 +125,7 @@ static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
     real *after = c + locate(p->a.size, p->a.cStride, row, &run) - s->firstColumn;
     const int64_t allRows = elementCount(p->a.size);
     /* The next row is prefetched if it is far, perhaps on another page; otherwise hardware prefetches it. */
-    const bool near = rowsAreNear(p) && !s->streams;
+    const bool near = isNewAndNear(p) && !s->streams;
     for (int64_t r = 0; r < rows; r++) {
       real *to = after;
       const real *from = sum;
@@ -190,7 +190,7 @@ static PrefetchRegion tileRegion(const Gemm *p, const Block *s, int64_t tile, in
 }
 
 /* True if a row of `a` is contiguous, and not all rows map to one L1 set. */
-static bool termsAreInPlace(const Gemm *p)
+static bool rowsAreReadable(const Gemm *p)
 {
   return p->a.kStride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
          p->a.stride[3] * (int64_t)sizeof(real) % 4096 != 0;
@@ -200,7 +200,7 @@ static bool termsAreInPlace(const Gemm *p)
    has few rows: incomplete micro-tiles repeat a row. */
 static bool readsAInPlace(const Gemm *p, int64_t panels)
 {
-  return panels <= IN_PLACE_PANELS && termsAreInPlace(p) && elementCount(p->a.size) >= 16 * GEMM_MR;
+  return panels <= IN_PLACE_PANELS && rowsAreReadable(p) && elementCount(p->a.size) >= 16 * GEMM_MR;
 }
 
 /* b with contiguous columns is read in place if few micro-tiles would reuse the packed copy, but not if its rows fill
@@ -330,7 +330,7 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
 static bool storesInPlace(const Gemm *p)
 {
   const int64_t terms = elementCount(p->kSize), panels = ceilDivide(p->b.size[3], GEMM_NR);
-  return rowsAreNear(p) && !streamsResult(p) && terms > 0 && terms <= GEMM_KC && p->kSize[3] == terms &&
+  return isNewAndNear(p) && !streamsResult(p) && terms > 0 && terms <= GEMM_KC && p->kSize[3] == terms &&
          p->a.biasStride == 0 && p->a.size[3] == elementCount(p->a.size) &&
          p->a.size[3] > IN_PLACE_TILES * GEMM_MR && p->b.size[3] == elementCount(p->b.size) &&
          p->b.cStride[3] == 1 && terms * panels * GEMM_NR * (int64_t)sizeof(real) <= MOST_B_BYTES;
@@ -369,7 +369,7 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
   }
   for (int64_t row = firstRow(firstTile, allRows), rows; row < endRow; row += rows) {
     rows = MIN(GEMM_MR, endRow - row);
-    const bool inPlace = rows == GEMM_MR && termsAreInPlace(p);
+    const bool inPlace = rows == GEMM_MR && rowsAreReadable(p);
     const real *pointers[GEMM_MR] = {packedA};
     if (inPlace)
       for (int64_t r = 0; r < GEMM_MR; r++) pointers[r] = a->data + (row + r) * a->stride[3];

@@ -1,6 +1,6 @@
-/* The mean of each adaptive region, and its gradient. Both are sums over regions: an input belongs to the outputs
-   floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs) - 1, which are a region with input and output
-   swapped. For the mean, a sum is divided by the size of its region; for the gradient, each gradient is divided by the
+/* The mean of each adaptive region, and its gradient. Both are sums over regions: an input i belongs to the outputs
+   floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs) - 1, the adaptive region i of the outputs divided
+   into as many regions as there are inputs. For the mean, a sum is divided by the size of its region; for the gradient, each gradient is divided by the
    size of its region before it is added. */
 
 #include "pooling/backward.h"

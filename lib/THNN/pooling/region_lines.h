@@ -28,9 +28,9 @@ typedef struct RegionLine {
 typedef struct RegionLines {
   const PoolingRegions *regions;
   const PoolingImages *x, *y;
-  int64_t chunk, chunks;  /* rows of a unit of work, and units of a slice of y */
-  int64_t units, perTask; /* units in all, and of a task */
-  int64_t count;          /* lines of the block */
+  int64_t unitRows, unitsOfSlice; /* rows of a unit of work, and units of a slice of y */
+  int64_t units, perTask;         /* units in all, and of a task */
+  int64_t count;                  /* lines of the block */
   RegionLine *block;
   Region *heights; /* of the rows of a unit */
   /* The tile: columns first <= j < end of y, with their regions. */
@@ -45,19 +45,19 @@ static inline RegionLines regionLines(const PoolingRegions *regions, const Pooli
   RegionLines l = {.regions = regions, .x = x, .y = y};
   const double reads = (double)regionLongest(regions, 0) * (double)regionLongest(regions, 1);
   const double work = (double)y->h * ((double)x->w * reads + (double)y->w);
-  l.chunks = MAX(MIN((int64_t)(work / (4 * TASK_ELEMENTS)) + 1, y->h), ceilDivide(y->h, CHUNK_ROWS));
-  l.chunk = ceilDivide(y->h, l.chunks);
-  l.chunks = ceilDivide(y->h, l.chunk);
-  l.units = y->n * y->c * y->d * l.chunks;
+  l.unitsOfSlice = MAX(MIN((int64_t)(work / (4 * TASK_ELEMENTS)) + 1, y->h), ceilDivide(y->h, CHUNK_ROWS));
+  l.unitRows = ceilDivide(y->h, l.unitsOfSlice);
+  l.unitsOfSlice = ceilDivide(y->h, l.unitRows);
+  l.units = y->n * y->c * y->d * l.unitsOfSlice;
   /* A task begins with divisions for all of its regions, which take as long as thousands of elements. */
-  l.perTask = rowsPerTask((int64_t)(work / (double)l.chunks / 4) + 1);
+  l.perTask = rowsPerTask((int64_t)(work / (double)l.unitsOfSlice / 4) + 1);
   return l;
 }
 
 static inline void regionLinesTake(ScratchArena *arena, RegionLines *l)
 {
   l->block = arenaTake(arena, BLOCK_LINES, sizeof(RegionLine));
-  l->heights = arenaTake(arena, (double)l->chunk, sizeof(Region));
+  l->heights = arenaTake(arena, (double)l->unitRows, sizeof(Region));
   l->columns = arenaTake(arena, TILE_COLUMNS, sizeof(Region));
 }
 
@@ -91,18 +91,18 @@ static inline void regionBlocks(RegionLines *l, int64_t task, void (*compute)(vo
   const PoolingRegions *regions = l->regions;
   const PoolingImages *y = l->y;
   const int64_t begin = task * l->perTask, end = MIN(l->units, begin + l->perTask);
-  int64_t slice = begin / l->chunks, part = begin % l->chunks, plane = slice / y->d, d = slice % y->d;
+  int64_t slice = begin / l->unitsOfSlice, part = begin % l->unitsOfSlice, plane = slice / y->d, d = slice % y->d;
   int64_t n = plane / y->c, c = plane % y->c;
   Region depth = {0, 0};
   for (int64_t unit = begin, slices; unit < end; unit += slices) {
-    const int64_t top = part * l->chunk, rows = MIN(l->chunk, y->h - top);
+    const int64_t top = part * l->unitRows, rows = MIN(l->unitRows, y->h - top);
     if (unit == begin || y->d > 1 || regions->samples)
       depth = regionOf(regions, 0, regionSample(regions, 0, n, c), d);
     slices = 1;
-    if (l->chunks == 1 && !regions->samples)
+    if (l->unitsOfSlice == 1 && !regions->samples)
       while (unit + slices < end && d + slices < y->d && sameRegion(depth, regionOf(regions, 0, 0, d + slices)))
         slices++;
-    if (unit == begin || l->chunks > 1 || (regions->samples && d == 0)) {
+    if (unit == begin || l->unitsOfSlice > 1 || (regions->samples && d == 0)) {
       const real sample = regionSample(regions, 1, n, c);
       for (int64_t o = 0; o < rows; o++) l->heights[o] = regionOf(regions, 1, sample, top + o);
     }
@@ -117,7 +117,7 @@ static inline void regionBlocks(RegionLines *l, int64_t task, void (*compute)(vo
       last = &l->block[l->count++];
       *last = (RegionLine){n, c, d, top + o, slices, 1, depth, height};
     }
-    if (++part == l->chunks) part = 0, d += slices;
+    if (++part == l->unitsOfSlice) part = 0, d += slices;
     if (d < y->d) continue;
     d = 0;
     if (++c == y->c) c = 0, n++;

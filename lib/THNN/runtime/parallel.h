@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 /* Threads. Results never depend on their number: the order of every sum depends on sizes and memory layout alone, a
-   task is always computed in the same way, and partial results are combined in task order. The exception are NaNs of
-   convolutions: padding times an infinite weight or gradient is computed or left out (docs/convolution.md). */
+   task is always computed in the same way, and partial results are combined in task order. The exceptions are two, both
+   of convolutions: NaNs, where padding meets an infinite weight or gradient, and a convolution for which there is no
+   shared scratch memory, so that another algorithm computes it (docs/kernels.md). */
 
 /* The number of threads for `tasks` tasks that process `work` elements in all: 1 if there is little work, in a forked
    child, and inside a parallel region; otherwise at most the number set by torch.set_num_threads. */

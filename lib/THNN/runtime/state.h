@@ -87,11 +87,6 @@ void thnn_clear(void *data, int64_t bytes);
 /* Sets the other new gradients to 0. */
 void THNN_fillZeros(THNNState *state);
 
-/* True if an output shares elements with another tensor; with `sameViewAllowed`, false if the two are the same view. */
-bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameViewAllowed);
-/* The addresses of the first byte and of the byte behind the last one. */
-void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end);
-
 #ifdef __cplusplus
 }
 #endif

@@ -63,6 +63,14 @@ bool THNNTensor_hasSize(const THNNTensor *tensor, int ndim, const int64_t *size)
 bool THNNTensor_sameSize(const THNNTensor *a, const THNNTensor *b);
 /* True for the same memory with the same sizes and strides. */
 bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b);
+/* Bytes of an element. */
+size_t THNNTensor_elementSize(const THNNTensor *tensor);
+/* The addresses of the first byte and of the byte behind the last one. */
+void THNNTensor_byteRange(const THNNTensor *tensor, uintptr_t *first, uintptr_t *end);
+/* True if several elements have one address; also true in rare cases where they do not. */
+bool THNNTensor_overlapsItself(const THNNTensor *tensor);
+/* True if an output shares elements with another tensor; with `sameViewAllowed`, false if the two are the same view. */
+bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameViewAllowed);
 
 #ifdef __cplusplus
 }
