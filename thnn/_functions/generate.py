@@ -144,13 +144,96 @@ def _make_function_class_criterion(
 def _make(
     module: Module, cls_name: str, library: Library, reference: Reference | None, criterion: bool
 ) -> type[FunctionBase]:
+    plan = _plan(module, keeps_inputs=reference is not None)
+    rule = _derivatives.rule(module, library, cls_name, reference)
+    code = _Lines()
+    _write_compute(code, plan)
+    code.add("", 0)
+    _write_forward(code, plan)
+    code.add("", 0)
+    _write_backward(
+        code, plan, _derivatives.values(rule, ["gradOutput", *plan.keep, *plan.variables]), criterion
+    )
+    source = "\n".join(code.lines) + "\n"
+    namespace: dict[str, Any] = {
+        "ALLOCATE": ALLOCATE,
+        "flag": flag,
+        "check_in_place": _derivatives.check_in_place,
+        "read_context": read_context,
+        "GRADIENT": GRADIENT,
+        "TRANSFORM": TRANSFORM,
+        "rule": rule,
+        "increment_version": increment_version,
+        "updateOutput": library.bind(plan.forward),
+        **_callers(plan, library, criterion),
+    }
+    _compile(cls_name, source, namespace)
+    members: dict[str, Any] = {
+        "__module__": "thnn",
+        "__doc__": docstring(module, plan.inputs, [*plan.scalars], plan.options),
+        "module": module,
+        "_library": library,
+        "_rule": staticmethod(rule),
+        "_reference": reference,
+        "source": source,
+        "has_second_derivatives": _derivatives.has_second_derivatives(module, library, reference),
+        **{name: staticmethod(namespace[name]) for name in ("compute", "forward", "backward")},
+        **_descriptions(plan),
+    }
+    bases = (Criterion,) if criterion else (FunctionBase,)
+    cls: type[FunctionBase] = type(cls_name, bases, members)
+    namespace["through_operators"] = cls._backward_through_operators
+    return cls
+
+
+class _Plan(NamedTuple):
+    """The names that the source of a class is written from."""
+
+    module: Module
+    forward: HeaderFunction
+    inputs: list[str]  # the tensors that the forward reads
+    scalars: dict[str, str]  # in THNN.h -> in Python
+    output: str
+    saved: list[str]
+    options: list[str]  # arguments of Python alone, after the scalars
+    keep: list[str]  # the tensors that autograd saves for the backward
+
+    @property
+    def variables(self) -> list[str]:
+        return [*self.scalars.values()]
+
+    @property
+    def parameters(self) -> str:
+        """The arguments of `apply`, as the text of a parameter list."""
+        return ", ".join(self.inputs + self.variables + self.options)
+
+    @property
+    def has_inplace(self) -> bool:
+        return "inplace" in self.scalars
+
+    @property
+    def returns_indices(self) -> bool:
+        return "indices" in self.saved
+
+    @property
+    def result(self) -> str:
+        """The expression of the result of `apply`."""
+        if self.returns_indices:
+            return f"({self.output}, indices) if return_indices else {self.output}"
+        return self.output
+
+    def gradients(self) -> list[str | None]:
+        """The name of the gradient by each input, None for an input without one."""
+        found = {of: name for f in self.module.backwards for name, of in _gradients(f, self.inputs).items()}
+        return [found.get(name) for name in self.inputs]
+
+
+def _plan(module: Module, keeps_inputs: bool) -> _Plan:
+    """The plan of a module's class; HeaderError if the module does not form one."""
     forward = module.forward
     if forward is None:
         raise ValueError(f"{module.name} has no updateOutput")
     inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
-    scalars = {a.name: a.variable for a in forward.scalars}
-    variables = [*scalars.values()]
-    saved = [a.name for a in forward.tensors("saved")]
     outputs = [a.name for a in forward.tensors("output")]
     if len(outputs) > 1:
         raise HeaderError(
@@ -169,129 +252,116 @@ def _make(
                 f"{function.name}: expected a gradient by an argument of {forward.name}, such as"
                 f" {'gradWeight' if function.phase == 'accGradParameters' else 'gradInput'}, got none",
             )
-    returns_indices = "indices" in saved
+    saved = [a.name for a in forward.tensors("saved")]
     options = [a.name for a in forward.arguments if a.role == "generator"]
-    options += ["return_indices"] if returns_indices else []
-    inplace = "inplace" in scalars
+    return _Plan(
+        module,
+        forward,
+        inputs,
+        {a.name: a.variable for a in forward.scalars},
+        outputs[0],
+        saved,
+        options + ["return_indices"] * ("indices" in saved),
+        _read_by_backwards(module, keeps_inputs),
+    )
 
-    rule = _derivatives.rule(module, library, cls_name, reference)
-    keep = _read_by_backwards(module, all_inputs=reference is not None)
 
-    sources = forward_sources(module)
-    caller = "(call_in_place if inplace else call_updateOutput)" if inplace else ""
-    results = outputs + saved
-    result = f"({outputs[0]}, indices) if return_indices else {outputs[0]}" if returns_indices else outputs[0]
+def _write_output(code: _Lines, plan: _Plan) -> None:
+    """Writes the call of updateOutput."""
+    caller = "(call_in_place if inplace else call_updateOutput)" if plan.has_inplace else ""
+    code.call(plan.forward, forward_sources(plan.module), caller=caller)
 
-    code = _Lines()
-    code.add(f"def compute({', '.join(inputs + variables + options)}):", 0)
-    code.flags(inplace, returns_indices)
-    code.call(forward, sources, caller=caller)
-    if inplace:
+
+def _write_compute(code: _Lines, plan: _Plan) -> None:
+    code.add(f"def compute({plan.parameters}):", 0)
+    code.flags(plan.has_inplace, plan.returns_indices)
+    _write_output(code, plan)
+    if plan.has_inplace:
         code.add("if inplace:")
-        code.add(f"increment_version(({inputs[0]},))", 2)
-    code.add(f"return {_tuple([result, *results])}")
+        code.add(f"increment_version(({plan.inputs[0]},))", 2)
+    code.add(f"return {_tuple([plan.result, plan.output, *plan.saved])}")
 
-    code.add("", 0)
-    code.add(f"def forward(ctx, {', '.join(inputs + variables + options)}):", 0)
-    # The body of compute is repeated here, since a Python call costs more than the smallest kernels.
-    code.flags(inplace, returns_indices)
-    if inplace:
+
+def _write_forward(code: _Lines, plan: _Plan) -> None:
+    """Writes the forward of torch.autograd.Function. It does not call `compute`, since a Python call costs more than
+    the smallest kernels."""
+    code.add(f"def forward(ctx, {plan.parameters}):", 0)
+    code.flags(plan.has_inplace, plan.returns_indices)
+    if plan.has_inplace:
         code.add("if inplace:")
-        code.add(f"check_in_place(updateOutput.function, {inputs[0]}, {_tuple(variables)})", 2)
-    code.call(forward, sources, caller=caller)
-    if inplace:
+        code.add(f"check_in_place(updateOutput.function, {plan.inputs[0]}, {_tuple(plan.variables)})", 2)
+    _write_output(code, plan)
+    if plan.has_inplace:
         code.add("if inplace:")
-        code.add(f"ctx.mark_dirty({inputs[0]})", 2)
-    if returns_indices:
+        code.add(f"ctx.mark_dirty({plan.inputs[0]})", 2)
+    if plan.returns_indices:
         code.add("if return_indices:")
         code.add("ctx.mark_non_differentiable(indices)", 2)
     # After an in-place forward the saved input holds the output, from which the backward gets the same gradient.
-    code.add(f"ctx.save_for_backward({', '.join(keep)})")
-    code.add(f"ctx.scalars = {_tuple(variables)}")
-    code.add(f"return {result}")
+    code.add(f"ctx.save_for_backward({', '.join(plan.keep)})")
+    code.add(f"ctx.scalars = {_tuple(plan.variables)}")
+    code.add(f"return {plan.result}")
 
-    code.add("", 0)
+
+def _write_backward(code: _Lines, plan: _Plan, of_rule: Sequence[str], criterion: bool) -> None:
+    """Writes the backward of torch.autograd.Function; `of_rule` are the arguments of the rule."""
     code.add("def backward(ctx, gradOutput, *_):", 0)
-    if keep:
-        code.add(f"{_tuple(keep)} = ctx.saved_tensors")
-    if scalars:
-        code.add(f"{_tuple(variables)} = ctx.scalars")
-    gradients = {source: name for f in module.backwards for name, source in _gradients(f, inputs).items()}
-    order = [gradients.get(n) for n in inputs]
-    rest = ["None"] * len(variables + options)
+    if plan.keep:
+        code.add(f"{_tuple(plan.keep)} = ctx.saved_tensors")
+    if plan.scalars:
+        code.add(f"{_tuple(plan.variables)} = ctx.scalars")
+    order = plan.gradients()
+    rest = ["None"] * len(plan.variables + plan.options)
     code.add("context = read_context()")
     code.add("if context == TRANSFORM:")
-    tensors, numbers = _tuple(keep), _tuple([v for v in variables if v != "inplace"])
+    tensors, numbers = _tuple(plan.keep), _tuple([v for v in plan.variables if v != "inplace"])
     code.add(f"return through_operators(ctx.needs_input_grad, gradOutput, (*{tensors}, *{numbers}))", 2)
     code.add("if context == GRADIENT:")
-    values = _derivatives.values(rule, ["gradOutput", *keep, *variables])
-    code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
-    parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
-    code.add(f"return {_tuple(parts)}", 2)
+    code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in of_rule)})", 2)
+    code.add(f"return {_tuple([f'gradients.get({g!r})' if g else 'None' for g in order] + rest)}", 2)
     produced = list(dict.fromkeys(filter(None, order)))
     # A backward with one gradient is called only if that gradient is needed.
-    needs = {n: f"needs[{i}]" for i, n in enumerate(inputs)} if len(produced) > 1 else {}
+    needs = {n: f"needs[{i}]" for i, n in enumerate(plan.inputs)} if len(produced) > 1 else {}
     if needs:
         code.add("needs = ctx.needs_input_grad")
         code.add(f"{' = '.join(produced)} = None")
-    callers = {"call_updateOutput": results_of(library.bind(forward), _letters(forward, sources))}
-    if inplace:
-        in_place = _letters(forward, {**sources, outputs[0]: Source("g")})
-        callers["call_in_place"] = results_of(library.bind(forward), in_place)
-    for function in module.backwards:
-        computed = backward_sources(function, inputs, keep, scalars)
-        _backward_call(code, function, computed, needs, criterion)
-        callers[f"call_{function.phase}"] = results_of(
-            library.bind(function), _letters(function, computed), scaled=criterion
-        )
+    for function in plan.module.backwards:
+        sources = backward_sources(function, plan.inputs, plan.keep, plan.scalars)
+        _backward_call(code, function, sources, needs, criterion)
     code.add(f"return {_tuple([g or 'None' for g in order] + rest)}")
 
-    source = "\n".join(code.lines) + "\n"
-    namespace: dict[str, Any] = {
-        "ALLOCATE": ALLOCATE,
-        "flag": flag,
-        "check_in_place": _derivatives.check_in_place,
-        "read_context": read_context,
-        "GRADIENT": GRADIENT,
-        "TRANSFORM": TRANSFORM,
-        "rule": rule,
-        "increment_version": increment_version,
-        "updateOutput": library.bind(forward),
-        **callers,
-    }
-    _compile(cls_name, source, namespace)
 
-    constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]
-    members: dict[str, Any] = {
-        "__module__": "thnn",
-        "__doc__": docstring(module, inputs, [*scalars], options),
-        "module": module,
-        "_library": library,
-        "_rule": staticmethod(rule),
-        "_reference": reference,
-        "source": source,
-        "has_second_derivatives": _derivatives.has_second_derivatives(module, library, reference),
-        "compute": staticmethod(namespace["compute"]),
-        "forward": staticmethod(namespace["forward"]),
-        "backward": staticmethod(namespace["backward"]),
-        "_names": (*inputs, *scalars, *options),
-        "_tensor_count": len(inputs),
+def _callers(plan: _Plan, library: Library, criterion: bool) -> dict[str, Any]:
+    """The functions of C by the names that the source of the class calls them by."""
+    sources, bound = forward_sources(plan.module), library.bind(plan.forward)
+    callers = {"call_updateOutput": results_of(bound, _letters(plan.forward, sources))}
+    if plan.has_inplace:
+        in_place = _letters(plan.forward, {**sources, plan.output: Source("g")})
+        callers["call_in_place"] = results_of(bound, in_place)
+    for function in plan.module.backwards:
+        letters = _letters(function, backward_sources(function, plan.inputs, plan.keep, plan.scalars))
+        callers[f"call_{function.phase}"] = results_of(library.bind(function), letters, scaled=criterion)
+    return callers
+
+
+def _descriptions(plan: _Plan) -> dict[str, Any]:
+    """The attributes by which FunctionBase binds the arguments of a call."""
+    forward = plan.forward
+    return {
+        "_names": (*plan.inputs, *plan.scalars, *plan.options),
+        "_tensor_count": len(plan.inputs),
         "_optional": frozenset(a.name for a in forward.tensors() if a.is_optional),
         "_aliases": {
-            **({"weight": "weights"} if "weights" in inputs else {}),
-            **{variable: name for name, variable in scalars.items() if variable != name},
+            **({"weight": "weights"} if "weights" in plan.inputs else {}),
+            **{variable: name for name, variable in plan.scalars.items() if variable != name},
         },
         "_defaults": {
             **{a.name: a.default for a in forward.scalars if a.default is not None},
-            **{option: False if option == "return_indices" else None for option in options},
+            **{option: False if option == "return_indices" else None for option in plan.options},
         },
-        "_constants": tuple(constants),
+        "_constants": tuple(n for n, gradient in zip(plan.inputs, plan.gradients()) if gradient is None),
         "_running": tuple(a.name for a in forward.running),
     }
-    bases = (Criterion,) if criterion else (FunctionBase,)
-    cls: type[FunctionBase] = type(cls_name, bases, members)
-    namespace["through_operators"] = cls._backward_through_operators
-    return cls
 
 
 def _read_by_backwards(module: Module, all_inputs: bool) -> list[str]:
