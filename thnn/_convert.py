@@ -89,7 +89,7 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
     the same name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
     normalization each of whose results only one nn.ReLU or nn.ReLU6 layer uses is fused with it, unless one of them has
     hooks: it computes the activation, too, and the other layer returns its input. This requires that torch.fx can trace
-    the model in both modes, and that its forward has no optional arguments.
+    the model in both modes, and that its forward has no optional arguments, no ``*args`` and no ``**kwargs``.
 
     Fusion assumes that the model is called as a whole, by its forward, as the trace saw it. The result of a fused
     layer is rectified also where something else reads it: a slice of a Sequential, another method of the model, a
@@ -264,7 +264,7 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
     """id of a layer -> ReLU and ReLU6 layers by name, for each layer whose results only one such layer uses, in both
     modes.
 
-    Empty if the module cannot be traced, or has optional arguments, with which it may use other results.
+    Empty if the module cannot be traced, or has optional or variadic arguments, with which it may use other results.
     """
     if type(module).forward is nn.Module.forward:
         # A container without a forward, such as nn.ModuleList: each child is a model.
@@ -275,8 +275,9 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
             found.update(_followers(child, f"{prefix}{name}."))
         # A layer below two children may have another use in the other one.
         return {key: layers for key, layers in found.items() if children[key] == 1}
-    arguments = _arguments(module)
-    if any(p.default is not p.empty for p in arguments):
+    arguments = inspect.signature(module.forward).parameters.values()
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    if any(p.kind in variadic or p.default is not p.empty for p in arguments):
         return {}
     try:
         branches = [trace(module, len(arguments), training=training) for training in (True, False)]
@@ -284,11 +285,6 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
         return {}
     train, infer = (_followers_in(module, branch, prefix) for branch in branches)
     return {key: layers for key, layers in train.items() if infer.get(key, {}).keys() == layers.keys()}
-
-
-def _arguments(module: nn.Module) -> list[inspect.Parameter]:
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [p for p in inspect.signature(module.forward).parameters.values() if p.kind not in variadic]
 
 
 def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, dict[str, nn.Module]]:

@@ -384,6 +384,24 @@ def test_a_changed_output_of_another_layer_is_rectified() -> None:
         torch.testing.assert_close(model[1](explicit), explicit.relu())
 
 
+class TakesOptions(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.bn, self.relu = nn.BatchNorm2d(3), nn.ReLU()
+
+    def forward(self, x: Tensor, *rest: bool, **options: bool) -> Tensor:
+        y: Tensor = self.bn(x)
+        return y if rest or options else self.relu(y)
+
+
+def test_a_model_with_variadic_arguments_is_not_fused() -> None:
+    x, model = torch.randn(2, 3, 4, 4), TakesOptions().eval()
+    expected = model(x, features=True)
+    assert not thnn.convert(model).fused
+    torch.testing.assert_close(model(x, features=True), expected)
+    torch.testing.assert_close(model(x, True), expected)
+
+
 def test_layers_stay_apart_without_fuse() -> None:
     model = norm_and_relu().double()
     original = copy.deepcopy(model)

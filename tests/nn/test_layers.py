@@ -542,3 +542,13 @@ def test_a_window_of_a_numpy_size(name: str) -> None:
     x = torch.linspace(-2, 2, 2 * 3 * 8 * 8).cos().reshape(2, 3, 8, 8)
     size = np.int64(2)  # of which np.int64(2) == [] is an empty array
     torch.testing.assert_close(getattr(thnn.nn, name)(size)(x), getattr(nn, name)(2)(x))
+
+
+@pytest.mark.parametrize("beta", [1e-40, 1e-12, 1e25, 1e38, float("inf")])
+def test_smooth_l1_loss_with_an_extreme_beta(beta: float) -> None:
+    input, target = torch.tensor([1.0, 5.0], requires_grad=True), torch.tensor([2.0, 2.0])
+    results = []
+    for functional in (torch.nn.functional, thnn.nn.functional):
+        loss = functional.smooth_l1_loss(input, target, beta=beta, reduction="sum")
+        results.append((loss, *torch.autograd.grad(loss, input)))
+    torch.testing.assert_close(*results, rtol=0, atol=0)

@@ -126,7 +126,7 @@ class _Compat(ModuleType):
         traceback: TracebackType | None,
     ) -> None:
         with _state.lock:
-            _state.depth -= 1
+            _state.depth = max(_state.depth - 1, 0)
             if not _state.in_use:
                 _state.remove()
 

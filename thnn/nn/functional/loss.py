@@ -110,7 +110,8 @@ def smooth_l1_loss(
     if beta < 0:
         raise ValueError(f"beta: expected at least 0, got {beta}")
     reduction = _reduction(reduction, size_average, reduce)
-    if _by_torch(reduction, target):
+    # With an extreme beta, the quotients below could overflow or vanish.
+    if _by_torch(reduction, target) or not (beta == 0 or 1e-9 <= beta <= 1e9):
         return F.smooth_l1_loss(input, target, reduction=reduction, beta=beta)
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
