@@ -8,7 +8,7 @@
 
 /* The largest part of a last-level cache that a CPU can fill: a virtual machine sees the whole cache of the socket, of
    which CPUs that it does not see use the rest. */
-#define MOST_PER_CPU ((int64_t)8 << 20)
+#define MOST_PER_CPU ((int64_t)10 << 20)
 
 static int64_t secondLevelBytes = (int64_t)1 << 20, lastLevelBytes = INT64_MAX;
 static char error[160];
