@@ -38,7 +38,8 @@
      buffer        finput, columns, ones, *Buffer    memory that the call may use: may be None or empty
 
    Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
-     [OPTIONAL]        may be None
+     [OPTIONAL]        may be None; an input of updateOutput that is optional in the backwards alone is not saved for
+                       them: they get None
      [OUT]             is written
      [MODIFIED]        is an existing tensor that the call may write; keeps its size; implied for input and
                        gradOutput by an argument inplace
@@ -2424,9 +2425,9 @@ TH_API void THNN_(SoftMax_updateOutput)(
 /* Gradient of SoftMax by its input: output * (gradOutput - sum over channels of gradOutput * output). */
 TH_API void THNN_(SoftMax_updateGradInput)(
     THNNState *state,      // library state
-    THTensor *input,       // sized as output; its values are not read
+    THTensor *input,       // [OPTIONAL] unused
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
     THTensor *output);     // result of the forward
 
 /* LogSoftMax: output = input - log(sum over channels of exp(input)), the logarithm of SoftMax.
@@ -2441,9 +2442,9 @@ TH_API void THNN_(LogSoftMax_updateOutput)(
 /* Gradient of LogSoftMax by its input: gradOutput - exp(output) * sum over channels of gradOutput. */
 TH_API void THNN_(LogSoftMax_updateGradInput)(
     THNNState *state,      // library state
-    THTensor *input,       // sized as output; its values are not read
+    THTensor *input,       // [OPTIONAL] unused
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
     THTensor *output);     // result of the forward
 
 /* Abs: output = |input|. Any shape. Source: Torch7 nn.Abs. */

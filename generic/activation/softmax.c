@@ -293,13 +293,12 @@ static void updateOutput(THNNState *state, THTensor *input, THTensor *output, bo
   }
 }
 
-static void updateGradInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
-                            THTensor *output, bool logarithm)
+static void updateGradInput(THNNState *state, THTensor *gradOutput, THTensor *gradInput, THTensor *output,
+                            bool logarithm)
 {
-  THNN_CHECK_CHANNELS(input);
-  THNN_CHECK_SAME_SIZE(input, gradOutput);
-  THNN_CHECK_SAME_SIZE(input, output);
-  THNN_RESIZE_LIKE(gradInput, input);
+  THNN_CHECK_CHANNELS(output);
+  THNN_CHECK_SAME_SIZE(output, gradOutput);
+  THNN_RESIZE_LIKE(gradInput, output);
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, output);
   THNN_RETURN_IF_META(state);
@@ -320,7 +319,8 @@ void THNN_(SoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor *ou
 void THNN_(SoftMax_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                                     THTensor *output)
 {
-  updateGradInput(state, input, gradOutput, gradInput, output, false);
+  (void)input;
+  updateGradInput(state, gradOutput, gradInput, output, false);
 }
 
 void THNN_(LogSoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
@@ -331,5 +331,6 @@ void THNN_(LogSoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor 
 void THNN_(LogSoftMax_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                        THTensor *gradInput, THTensor *output)
 {
-  updateGradInput(state, input, gradOutput, gradInput, output, true);
+  (void)input;
+  updateGradInput(state, gradOutput, gradInput, output, true);
 }

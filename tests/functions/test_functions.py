@@ -336,6 +336,18 @@ def test_inplace_edits_of_saved_tensors_are_detected(name: str) -> None:
         output.sum().backward()
 
 
+@pytest.mark.parametrize("name", ["Sigmoid", "Tanh", "Sqrt", "ELU", "SoftPlus", "SoftMax", "LogSoftMax"])
+def test_an_input_that_no_backward_reads_is_not_saved(name: str) -> None:
+    """The backward declares it as [OPTIONAL], and gets None."""
+    case = cases()[name]
+    generator = torch.Generator().manual_seed(0)
+    arguments = {k: v(generator) if callable(v) else v for k, v in case.samples[0].arguments.items()}
+    arguments["input"] = arguments["input"].clone().requires_grad_()
+    output = thnn.function_classes[name + "Function"].apply(**arguments)
+    (saved,) = output.grad_fn.saved_tensors
+    assert saved.data_ptr() == output.data_ptr()
+
+
 def test_inplace_flag() -> None:
     for cls, settings, reference in (
         (thnn.ThresholdFunction, (0.1, -0.5), lambda x: F.threshold(x, 0.1, -0.5)),

@@ -552,3 +552,36 @@ def test_smooth_l1_loss_with_an_extreme_beta(beta: float) -> None:
         loss = functional.smooth_l1_loss(input, target, beta=beta, reduction="sum")
         results.append((loss, *torch.autograd.grad(loss, input)))
     torch.testing.assert_close(*results, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    "name", ["relu", "sigmoid", "tanh", "softmax", "log_softmax", "softmin", "threshold", "leaky_relu"]
+)
+@pytest.mark.parametrize("changed", ["input", "output"])
+def test_a_change_in_place_before_the_backward(name: str, changed: str) -> None:
+    """Either the gradient is that of torch, or both refuse: both save the same tensor."""
+    settings = {"softmax": (-1,), "log_softmax": (-1,), "softmin": (-1,), "threshold": (0.5, -0.5)}
+    found = []
+    x = distinct((2, 3), torch.float64).requires_grad_()
+    for home in (F, nn.functional):
+        before = x * 1
+        y = getattr(home, name)(before, *settings.get(name, ()))
+        with torch.no_grad():
+            (before if changed == "input" else y).add_(1)
+        try:
+            found.append(torch.autograd.grad(y, x, torch.arange(6.0, dtype=x.dtype).reshape(2, 3))[0])
+        except RuntimeError:  # modified by an inplace operation
+            found.append(torch.empty(0, dtype=x.dtype))
+    agree(found[:1], found[1:])
+
+
+@pytest.mark.parametrize("name", ["Embedding", "EmbeddingBag"])
+def test_two_lookups_with_a_largest_norm(name: str) -> None:
+    """The second lookup renormalizes the table between the forward and the backward of the first."""
+    gradients = []
+    for home in (thnn.nn, nn):
+        table = getattr(home, name)(5, 3, max_norm=0.5, _weight=torch.arange(15.0).reshape(5, 3))
+        rows = torch.tensor([[4, 1], [4, 4]])
+        (table(rows).sin().sum() + table(rows.flip(0)).cos().sum()).backward()
+        gradients.append(table.weight.grad)
+    agree(gradients[:1], gradients[1:])

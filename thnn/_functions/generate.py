@@ -20,8 +20,8 @@ from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import Criterion, FunctionBase
 from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
+from thnn._header import Argument, HeaderError, Module, literal
 from thnn._header import Function as HeaderFunction
-from thnn._header import HeaderError, Module, literal
 from thnn._torch import increment_version
 
 
@@ -186,6 +186,12 @@ def _make(
     return cls
 
 
+# Modules whose backward computes the same gradient from the output in place of the input, under a condition on the
+# scalars. The class saves the output then, as torch does for relu: mostly the next layer saves it, too, and the caller
+# may change the input.
+_OUTPUT_FOR_INPUT: Mapping[str, str] = {"Threshold": "threshold == val == 0"}
+
+
 class _Plan(NamedTuple):
     """The names that the source of a class is written from."""
 
@@ -197,6 +203,7 @@ class _Plan(NamedTuple):
     saved: list[str]
     options: list[str]  # arguments of Python alone, after the scalars
     keep: list[str]  # the tensors that autograd saves for the backward
+    sizes: frozenset[str]  # those of `keep` of which the backward reads the size and type alone
 
     @property
     def variables(self) -> list[str]:
@@ -254,6 +261,7 @@ def _plan(module: Module, keeps_inputs: bool) -> _Plan:
             )
     saved = [a.name for a in forward.tensors("saved")]
     options = [a.name for a in forward.arguments if a.role == "generator"]
+    keep = _read_by_backwards(module, keeps_inputs)
     return _Plan(
         module,
         forward,
@@ -262,7 +270,9 @@ def _plan(module: Module, keeps_inputs: bool) -> _Plan:
         outputs[0],
         saved,
         options + ["return_indices"] * ("indices" in saved),
-        _read_by_backwards(module, keeps_inputs),
+        keep,
+        # A reference and the rules of [DERIVATIVE] tags read values, a formula does not.
+        frozenset() if keeps_inputs or forward.derivative else frozenset(keep) - _passed(module),
     )
 
 
@@ -297,8 +307,13 @@ def _write_forward(code: _Lines, plan: _Plan) -> None:
     if plan.returns_indices:
         code.add("if return_indices:")
         code.add("ctx.mark_non_differentiable(indices)", 2)
-    # After an in-place forward the saved input holds the output, from which the backward gets the same gradient.
-    code.add(f"ctx.save_for_backward({', '.join(plan.keep)})")
+    # After an in-place forward the saved input holds the output, from which the backward gets the same gradient. A
+    # tensor whose size alone is read is saved as `data`: the caller may change its elements before the backward.
+    saved = [f"{name}.data" if name in plan.sizes else name for name in plan.keep]
+    replaced = _OUTPUT_FOR_INPUT.get(plan.module.name)
+    if replaced is not None:
+        saved[0] = f"{plan.output} if {replaced} else {saved[0]}"
+    code.add(f"ctx.save_for_backward({', '.join(saved)})")
     code.add(f"ctx.scalars = {_tuple(plan.variables)}")
     code.add(f"return {plan.result}")
 
@@ -326,7 +341,7 @@ def _write_backward(code: _Lines, plan: _Plan, of_rule: Sequence[str], criterion
         code.add("needs = ctx.needs_input_grad")
         code.add(f"{' = '.join(produced)} = None")
     for function in plan.module.backwards:
-        sources = backward_sources(function, plan.inputs, plan.keep, plan.scalars)
+        sources = backward_sources(plan.module, function, plan.inputs, plan.keep, plan.scalars)
         _backward_call(code, function, sources, needs, criterion)
     code.add(f"return {_tuple([g or 'None' for g in order] + rest)}")
 
@@ -339,7 +354,9 @@ def _callers(plan: _Plan, library: Library, criterion: bool) -> dict[str, Any]:
         in_place = _letters(plan.forward, {**sources, plan.output: Source("g")})
         callers["call_in_place"] = results_of(bound, in_place)
     for function in plan.module.backwards:
-        letters = _letters(function, backward_sources(function, plan.inputs, plan.keep, plan.scalars))
+        letters = _letters(
+            function, backward_sources(plan.module, function, plan.inputs, plan.keep, plan.scalars)
+        )
         callers[f"call_{function.phase}"] = results_of(library.bind(function), letters, scaled=criterion)
     return callers
 
@@ -369,9 +386,10 @@ def _read_by_backwards(module: Module, all_inputs: bool) -> list[str]:
     sizes of gradients; with `all_inputs` also all others that the forward takes."""
     forward = module.forward
     assert forward is not None
-    wanted = {a.name for f in module.backwards for a in f.arguments}
-    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
-    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
+    wanted: set[str | None] = {*_passed(module)}
+    wanted |= {
+        _template(module, a) for f in module.backwards for a in f.tensors("gradInput", "gradParameter")
+    }
     wanted |= {
         a.size.tensor for f in module.backwards for a in f.arguments if a.size and a.size.tensor != "output"
     }
@@ -383,6 +401,29 @@ def _read_by_backwards(module: Module, all_inputs: bool) -> list[str]:
     if all_inputs:
         wanted |= {a.name for a in forward.tensors("input", "target", "parameter")}
     return [n for n in tensors if n in wanted]
+
+
+def _passed(module: Module) -> frozenset[str]:
+    """The arguments of the backward functions, without inputs of the forward that are optional in a backward alone: it
+    gets None for them."""
+    forward = module.forward
+    assert forward is not None
+    required = {a.name for a in forward.tensors("input", "target", "parameter") if not a.is_optional}
+    return frozenset(
+        a.name for f in module.backwards for a in f.arguments if not (a.is_optional and a.name in required)
+    )
+
+
+def _template(module: Module, gradient: Argument) -> str | None:
+    """The tensor of the forward that a new gradient is sized as: that of which it is the gradient, or an output of the
+    same size which the backward reads, so that the other need not be saved."""
+    assert module.forward is not None
+    passed = _passed(module)
+    if gradient.gradient_of not in passed:
+        for output in module.forward.tensors("output"):
+            if output.name in passed and output.like == gradient.gradient_of:
+                return output.name
+    return gradient.gradient_of
 
 
 def _gradients(function: HeaderFunction, inputs: Sequence[str]) -> dict[str, str]:
@@ -406,6 +447,11 @@ class BackwardKernel(NamedTuple):
     sources: Mapping[str, Source]  # of the arguments of the C function
     run: Callable[..., Any]  # returns one gradient or a tuple; an empty tensor for that of an absent tensor
 
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Each gradient with the argument that it is sized as."""
+        return {name: self.sources[name].variable or of for name, of in self.gradients.items()}
+
 
 def backward_kernels(module: Module, library: Library, reference: Reference | None) -> list[BackwardKernel]:
     """The backward functions of a module, for its operators."""
@@ -421,7 +467,7 @@ def backward_kernels(module: Module, library: Library, reference: Reference | No
         code = _Lines()
         code.add(f"def {function.name}(gradOutput, {', '.join(arguments)}):", 0)
         criterion = module.is_criterion
-        sources = backward_sources(function, inputs, keep, scalars)
+        sources = backward_sources(module, function, inputs, keep, scalars)
         _backward_call(code, function, sources, {}, criterion)
         results = [f"gradOutput.new_empty(0) if {g} is None else {g}" for g in gradients]
         code.add(f"return {results[0] if len(results) == 1 else _tuple(results)}")
@@ -433,7 +479,11 @@ def backward_kernels(module: Module, library: Library, reference: Reference | No
 
 
 def backward_sources(
-    function: HeaderFunction, inputs: Sequence[str], keep: Sequence[str], scalars: Mapping[str, str]
+    module: Module,
+    function: HeaderFunction,
+    inputs: Sequence[str],
+    keep: Sequence[str],
+    scalars: Mapping[str, str],
 ) -> dict[str, Source]:
     """The sources of the arguments of a backward function, without the state; a new tensor is a gradient."""
     gradients = _gradients(function, inputs)
@@ -441,7 +491,7 @@ def backward_sources(
     for argument in function.after_state:
         name = argument.name
         if name in gradients:
-            source = Source("e" if argument.role == "gradInput" else "z", argument.gradient_of)
+            source = Source("e" if argument.role == "gradInput" else "z", _template(module, argument))
         elif argument.role == "buffer" or (argument.role == "gradInput" and argument.is_optional):
             source = Source()
         elif argument.role == "gradOutput":

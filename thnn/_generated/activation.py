@@ -67,9 +67,9 @@ FUNCTIONS: tuple[Function, ...] = (
     ), 'SoftMax: output = exp(input) / sum over channels of exp(input), computed after subtracting the maximum.\n\nShapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.\nSource: Torch7 nn.SoftMax.', 'activation'),
     F('SoftMax_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
-        A('THTensor*', 'input', 'input', doc='sized as output; its values are not read'),
+        A('THTensor*', 'input', 'input', is_optional=True, doc='unused'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
-        A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
+        A('THTensor*', 'gradInput', 'gradInput', like='gradOutput', doc='gradient of the loss by input'),
         A('THTensor*', 'output', 'output', doc='result of the forward'),
     ), 'Gradient of SoftMax by its input: output * (gradOutput - sum over channels of gradOutput * output).', 'activation'),
     F('LogSoftMax_updateOutput', (
@@ -79,9 +79,9 @@ FUNCTIONS: tuple[Function, ...] = (
     ), 'LogSoftMax: output = input - log(sum over channels of exp(input)), the logarithm of SoftMax.\n\nShapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.\nSource: Torch7 nn.LogSoftMax.', 'activation'),
     F('LogSoftMax_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
-        A('THTensor*', 'input', 'input', doc='sized as output; its values are not read'),
+        A('THTensor*', 'input', 'input', is_optional=True, doc='unused'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
-        A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
+        A('THTensor*', 'gradInput', 'gradInput', like='gradOutput', doc='gradient of the loss by input'),
         A('THTensor*', 'output', 'output', doc='result of the forward'),
     ), 'Gradient of LogSoftMax by its input: gradOutput - exp(output) * sum over channels of gradOutput.', 'activation'),
     F('Abs_updateOutput', (

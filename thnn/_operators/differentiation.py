@@ -95,7 +95,7 @@ def make_node(operators: Operators) -> Any:
         def backward(ctx: Any, *of: Tensor | None) -> tuple[Any, ...]:
             values = _saved(ctx)
             gradients = [
-                torch.zeros_like(values[o.gradient_of[n]]) if g is None else g
+                torch.zeros_like(values[o.template_of[n]]) if g is None else g
                 for n, g in zip(rules.wanted_gradients(o, ctx.needs, values), of)
             ]
             if rules.is_multilinear(o):
@@ -288,5 +288,7 @@ def _tangents_of_products(
         factor = other.get(gradient) if not o.module.is_criterion else None
         if factor is not None and given.get(factor) is not None:
             parts.append(_gradient(o, of, values, **{factor: given[factor]}))
-        results.append(sum(parts[1:], parts[0]) if parts else torch.zeros_like(values[of]))
+        results.append(
+            sum(parts[1:], parts[0]) if parts else torch.zeros_like(values[o.template_of[gradient]])
+        )
     return tuple(results)

@@ -26,7 +26,7 @@ from thnn._header import Argument, Function, Module
 from thnn._operators import flops, kernels, shapes
 from thnn._operators.decompositions import DECOMPOSITIONS, FROM_OUTPUT
 from thnn._operators.differentiation import make_node
-from thnn._operators.rules import Rule, rule_of
+from thnn._operators.rules import Rule, rule_of, wanted_gradients
 from thnn._torch import is_decomposing
 
 # Integers may be sizes of an input, which are symbolic where a tracer leaves them open.
@@ -83,6 +83,9 @@ class Operators:
         self.kernels: Sequence[BackwardKernel] = self._backward_kernels()
         self.gradient_of = {
             gradient: name for kernel in self.kernels for gradient, name in kernel.gradients.items()
+        }
+        self.template_of = {
+            gradient: name for kernel in self.kernels for gradient, name in kernel.templates.items()
         }
         self.differentiable = frozenset(self.gradient_of.values())
         # The names that backward kernels take, among them results of the forward.
@@ -263,7 +266,7 @@ class Operators:
         def fake(gradOutput: Tensor, *values: Any) -> Any:
             named = dict(zip(kernel.arguments, values))
             check_one_device(kernel.function.name, {"gradOutput": gradOutput, **named})
-            sources = [named[name] for name in kernel.gradients.values()]
+            sources = [named[name] for name in kernel.templates.values()]
             return _packed([None if s is None else torch.empty_like(s) for s in sources], gradOutput)
 
         return fake
@@ -329,19 +332,14 @@ class Operators:
 
     def gradients(self, needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]) -> dict[str, Tensor]:
         """The gradients, by their names, of the tensors that need one; `needs` is in the order of `tensors`."""
-        named = dict(zip(self.kept, kept))
-        wanted = {
-            a.name for a, needed in zip(self.tensors, needs) if needed and named.get(a.name) is not None
-        }
+        wanted = wanted_gradients(self, needs, dict(zip(self.kept, kept)))
         found: dict[str, Tensor] = {}
         for operator, kernel in zip(self.backwards, self.kernels):
-            if wanted.intersection(kernel.gradients.values()):
+            if not kernel.gradients.keys().isdisjoint(wanted):
                 results = operator(gradOutput, *kept)
                 results = results if isinstance(results, tuple) else (results,)
                 found.update(zip(kernel.gradients, results))
-        return {
-            gradient: tensor for gradient, tensor in found.items() if self.gradient_of[gradient] in wanted
-        }
+        return {gradient: tensor for gradient, tensor in found.items() if gradient in wanted}
 
 
 def _checking(

@@ -74,8 +74,11 @@ def apply_backward(
 
 
 def wanted_gradients(operators: Operators, needs: Sequence[bool], values: Mapping[str, Any]) -> list[str]:
-    """The names of the gradients of the tensors that need one, in the order of the operators' results."""
+    """The names of the gradients of the tensors that need one, in the order of the operators' results.
+
+    `values` has None for an absent tensor, and nothing for one that no backward function takes.
+    """
     wanted = {
-        a.name for a, needed in zip(operators.tensors, needs) if needed and values.get(a.name) is not None
+        a.name for a, needed in zip(operators.tensors, needs) if needed and values.get(a.name, a) is not None
     }
     return [gradient for gradient, name in operators.gradient_of.items() if name in wanted]

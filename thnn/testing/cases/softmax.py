@@ -46,8 +46,9 @@ _SOFTMAX_ERROR_INPUTS = (
     ErrorInput("no dimensions", {"input": normal()}, ValueError, "input"),
     ErrorInput("five dimensions", {"input": normal(2, 3, 2, 2, 2)}, ValueError, "input"),
     ErrorInput("too large", {"input": expanded(2**31, 2**31)}, ValueError),
-    ErrorInput("five dimensions", {"input": normal(1, 2, 5, 3, 4)}, ValueError, phase="updateGradInput"),
-    ErrorInput("input of another size", {"input": normal(2, 5, 4, 3)}, ValueError, phase="updateGradInput"),
+    ErrorInput(
+        "five dimensions", {"output": normal(1, 2, 5, 3, 4)}, ValueError, "output", phase="updateGradInput"
+    ),
     ErrorInput("output of another size", {"output": normal(2, 5, 4, 3)}, ValueError, phase="updateGradInput"),
 )
 
