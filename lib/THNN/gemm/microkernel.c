@@ -57,6 +57,11 @@ static ALWAYS_INLINE void microtile(const int R, const int Q, const int V, const
   for (int i = 0; i < R * Q * V; i++) acc[i] = (vreal){0};
 #pragma GCC unroll 14
   for (int r = 0; r < R; r++) row[r] = a[r];
+  if (initialStride)
+#pragma GCC unroll 14
+    for (int m = 0; m < R * Q; m++)
+#pragma GCC unroll 2
+      for (int v = 0; v < V; v++) __builtin_prefetch(initial + m * initialStride + v * VL);
   int64_t k = range.begin, end = range.begin - range.begin % PARTIAL_SUM_TERMS;
   b += k * bStride;
   for (;;) {
