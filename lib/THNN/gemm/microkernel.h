@@ -28,7 +28,7 @@
 
 /* Terms of a partial sum. Every PARTIAL_SUM_TERMS terms the accumulators are added to the total and cleared, which
    bounds the rounding error of long sums. */
-#define PARTIAL_SUM_TERMS 64
+#define PARTIAL_SUM_TERMS 128
 
 /* Terms begin .. end - 1. Partial sums end at multiples of PARTIAL_SUM_TERMS regardless of where a range begins, so
    that leaving out terms that are zero does not change the result. */
