@@ -166,6 +166,22 @@ def test_errors_have_the_names_of_the_layer(
             layer(torch.randn(shape, requires_grad=requires_grad))
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+def test_errors_of_linear() -> None:
+    layer = thnn.nn.Linear(3, 4)
+    rows = [torch.randn(2, 3), torch.randn(1, 3)]
+    for value, message in (
+        (torch.nested.nested_tensor(rows), "expected a dense tensor, got a nested one"),
+        ([1.0], "expected a tensor, got list"),
+        (None, "expected a tensor, got NoneType"),
+    ):
+        with pytest.raises(TypeError, match=f"^Linear: input: {message}"):
+            layer(value)
+    layer.weight = None
+    with pytest.raises(TypeError, match=r"^Linear: weight: expected a tensor, got None"):
+        layer(rows[0])
+
+
 def test_output_size_for_other_dimensions() -> None:
     layer = thnn.nn.ConvTranspose2d(3, 4, 3)
     with pytest.raises(ValueError, match=r"^ConvTranspose2d: input: expected 4 dimensions"):

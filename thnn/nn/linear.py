@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from thnn.nn._errors import layer_error, wrong_count
+from thnn.nn._errors import layer_error, wrong_count, wrong_tensor
 from thnn.nn._layer import recorded
 from thnn.nn.functional.convolution import linear
 
@@ -25,15 +25,12 @@ class Linear(torch.nn.Linear):
 
     def forward(self, input: Tensor) -> Tensor:
         try:
-            if not isinstance(input, Tensor):
-                raise TypeError(
-                    f"{type(self).__name__}: input: expected a tensor, got {type(input).__name__}"
-                )
             return linear(input, self.weight, self.bias)
-        except (TypeError, ValueError, NotImplementedError) as error:
+        except (TypeError, ValueError, NotImplementedError, AttributeError, RuntimeError) as error:
             if (output := recorded(self, input)) is not None:
                 return output
-            features = self.weight.shape[-1]
-            if isinstance(error, ValueError) and input.dim() and input.shape[-1] != features:
-                raise wrong_count(self, "features", "in_features", features, input, -1) from None
+            if not isinstance(error, ValueError) and (wrong := wrong_tensor(input)):
+                raise TypeError(f"{type(self).__name__}: input: {wrong}") from None
+            if isinstance(error, ValueError) and input.dim() and input.shape[-1] != self.weight.shape[-1]:
+                raise wrong_count(self, "features", "in_features", self.weight.shape[-1], input, -1) from None
             raise layer_error(self, error, {"inputSize": "in_features"}) from None
