@@ -38,8 +38,8 @@
      buffer        finput, columns, ones, *Buffer    memory that the call may use: may be None or empty
 
    Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
-     [OPTIONAL]        may be None; an input of updateOutput that is optional in the backwards alone is not saved for
-                       them: they get None
+     [OPTIONAL]        may be None; from a class, a backward gets None for an input that is optional in it and
+                       required in updateOutput
      [OUT]             is written
      [MODIFIED]        is an existing tensor that the call may write; keeps its size; implied for input and
                        gradOutput by an argument inplace

@@ -12,6 +12,7 @@ import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -253,6 +254,49 @@ void THNN_(Product_accGradParameters)(THNNState *state, THTensor *input, THTenso
   THNN_MAP4(dw, gradWeight, old, gradWeight, x, input, g, gradOutput, old + (real)scale * x * g);
 }
 """
+
+
+SIGMOID_HEADER = """
+TH_API void THNN_(Sig_updateOutput)(
+    THNNState *state, THTensor *input,
+    THTensor *output);  // [OUT] [LIKE input] result
+TH_API void THNN_(Sig_updateGradInput)(
+    THNNState *state,
+    THTensor *input,  // [OPTIONAL] unused
+    THTensor *gradOutput,
+    THTensor *gradInput,  // [OUT] [LIKE gradOutput] gradient
+    THTensor *output);
+"""
+SIGMOID_KERNEL = """
+#include "pointwise.h"
+
+void THNN_(Sig_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
+{
+  THNN_RESIZE_LIKE(output, input);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP2(y, output, x, input, th_sigmoid(x));
+}
+
+void THNN_(Sig_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                                THTensor *output)
+{
+  THNN_RESIZE_LIKE(gradInput, output);
+  THNN_RETURN_IF_META(state);
+  const real factor = input ? 1000 : 1;
+  THNN_MAP3(dx, gradInput, y, output, g, gradOutput, factor * g * y * (1 - y));
+}
+"""
+
+
+@pytest.mark.parametrize("references", [{}, {"Sig": torch.sigmoid}])
+def test_an_input_that_a_backward_alone_may_lack(write: Write, references: dict[str, Any]) -> None:
+    """The backward gets None for it, also from a class with a reference and from its operator."""
+    cls = thnn.load(write(SIGMOID_HEADER, SIGMOID_KERNEL, "Sig"), references=references).SigFunction
+    x = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(cls.apply, x)
+    gradient = torch.func.vmap(torch.func.grad(lambda x: cls.apply(x).sum()))(x.detach())
+    s = x.detach().sigmoid()
+    torch.testing.assert_close(gradient, s * (1 - s))
 
 
 def test_a_kernel_that_adds_to_gradients_clears_them_first(write: Write) -> None:

@@ -487,6 +487,7 @@ def backward_sources(
 ) -> dict[str, Source]:
     """The sources of the arguments of a backward function, without the state; a new tensor is a gradient."""
     gradients = _gradients(function, inputs)
+    passed = _passed(module)
     sources = {}
     for argument in function.after_state:
         name = argument.name
@@ -499,7 +500,7 @@ def backward_sources(
         elif name == "inplace" and name in scalars:
             # Not in place: the incoming gradient belongs to autograd and must not be overwritten.
             source = Source(constant=False)
-        elif name in keep or name in scalars:
+        elif (name in keep and name in passed) or name in scalars:
             source = Source(variable=scalars.get(name, name))
         elif argument.is_optional:
             source = Source()
