@@ -42,8 +42,9 @@ format: $(READY) ## format Python and C
 	$(BIN)/ruff format
 	@$(BIN)/clang-format -i $(C_FILES)
 
-docs: $(READY) ## build the documentation into site/
+docs: $(READY) ## build the documentation into site/, and check the files of changes/
 	$(BIN)/mkdocs build --strict
+	$(BIN)/towncrier build --draft --version next > /dev/null
 
 # The tests run in a copy of the package with an instrumented library, and Python imports the package of the folder in
 # which it runs. libstdc++ is preloaded because the sanitizer looks up the functions of libstdc++ once, at the start.
