@@ -11,8 +11,8 @@ import torch
 
 import thnn
 import thnn.nn.functional as F
-from thnn.testing import bench_geometries
-from thnn.testing.bench_geometries import (
+from tools import bench_geometries
+from tools.bench_geometries import (
     NAMED,
     PRODUCTS,
     Geometry,

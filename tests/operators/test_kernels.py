@@ -263,7 +263,7 @@ def test_a_torch_without_the_functions() -> None:
 
 
 def test_the_benchmark() -> None:
-    command = "-m", "thnn.testing.bench_compiled", "--backends", "aot_eager", "--rounds", "1"
+    command = "-m", "tools.bench_compiled", "--backends", "aot_eager", "--rounds", "1"
     printed = subprocess.run(
         [sys.executable, *command], check=True, timeout=600, capture_output=True, text=True
     )

@@ -1,4 +1,4 @@
-"""``python -m thnn.testing.bench_compiled``: a small network of layers of thnn, and of torch, eager and compiled.
+"""``python -m tools.bench_compiled``: a small network of layers of thnn, and of torch, eager and compiled.
 
 The functions of the network take a few microseconds each, so that its times show the costs of calls. One thread.
 """
@@ -77,7 +77,7 @@ def _inference(library: Any, backend: str | None, folder: Path) -> Callable[[], 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m thnn.testing.bench_compiled", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.bench_compiled", description=__doc__)
     parser.add_argument("--backends", nargs="*", default=BACKENDS, choices=BACKENDS, help="all by default")
     parser.add_argument("--rounds", type=int, default=25, metavar="N", help="timing rounds (default 25)")
     options = parser.parse_args(arguments)

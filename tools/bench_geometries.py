@@ -1,6 +1,6 @@
 """Times convolutions of random geometries against torch, and the geometries that are hardest for a blocked kernel.
 
-``python -m thnn.testing.bench_geometries [--count N] [--seed N] [--named REGEX]`` times the named geometries and N
+``python -m tools.bench_geometries [--count N] [--seed N] [--named REGEX]`` times the named geometries and N
 random ones with one thread: output, gradInput and gradWeight, plain and transposed, in one to three dimensions, with
 groups, stride, padding and dilation. A product fails if it takes more than twice torch's time plus 5 ms, or if it
 differs from torch's result; where the two differ, torch computes it again in double precision. The slowest products are
@@ -326,7 +326,7 @@ def measure(geometry: Geometry, name: str, warm: bool) -> list[Result]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m thnn.testing.bench_geometries", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.bench_geometries", description=__doc__)
     parser.add_argument(
         "--count", type=int, default=1000, metavar="N", help="random geometries (default 1000)"
     )

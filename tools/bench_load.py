@@ -1,4 +1,4 @@
-"""Times thnn.load: ``python -m thnn.testing.bench_load`` prints a line per quantity, with its goal.
+"""Times thnn.load: ``python -m tools.bench_load`` prints a line per quantity, with its goal.
 
 It measures
 
@@ -128,7 +128,7 @@ def main() -> int:
         line("edit of a kernel to a gradient", _best(edited), 1.0, "s")
         line("from the cache to a gradient", 1e3 * _best(lambda _: _gradient(header)), 10.0, "ms")
         program = [sys.executable, "-c", _PROCESS.format(header=str(header))]
-        root = str(Path(__file__).parents[2])
+        root = str(Path(__file__).parents[1])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
 
         def in_a_new_process(_: int) -> float:

@@ -1,6 +1,6 @@
 """Times Winograd's method against the implicit GEMM and torch, and compares rounding errors with torch's.
 
-``python -m thnn.testing.bench_winograd [REGEX]`` prints the measurements of docs/convolution.md, times and errors,
+``python -m tools.bench_winograd [REGEX]`` prints the measurements of docs/convolution.md, times and errors,
 for layers whose name matches. One library computes by Winograd's method, a second copy, loaded with THNN_WINOGRAD=0,
 without. The number of threads is that of torch; OMP_NUM_THREADS sets it.
 """
