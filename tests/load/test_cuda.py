@@ -26,7 +26,8 @@ def first_call(own: LoadedModule) -> object:
 
 @pytest.fixture
 def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A torch for CUDA that finds a GPU."""
+    """A torch for CUDA that finds a GPU, on a machine without nvcc."""
+    monkeypatch.setattr("thnn._load.cuda.find_nvcc", lambda architectures: None)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (8, 0))
@@ -36,6 +37,7 @@ def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nvcc_compiles_at_the_first_call(
     write: Write, with_gpu: None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("thnn._load.cuda.find_nvcc", find_nvcc)
     monkeypatch.setattr("thnn._load.cuda.TYPES", ("FLOAT",))  # the others take as long again
     own = thnn.load(write(), verbose=True)
     assert "Cube-cuda" not in capfd.readouterr().err
@@ -51,9 +53,8 @@ def test_nvcc_compiles_at_the_first_call(
     assert "compiling" not in text
 
 
-def test_without_nvcc(write: Write, with_gpu: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_nvcc(write: Write, with_gpu: None) -> None:
     own = thnn.load(write())
-    monkeypatch.setattr("thnn._load.cuda.find_nvcc", lambda architectures: None)
     for _ in range(2):
         with pytest.raises(
             NotImplementedError, match=r"need an nvcc for compute capability 80.*==13\.0\.\*'"

@@ -136,6 +136,7 @@ def open_cuda_library(
     ValueError if a file was edited since the header was loaded, and, except in emulation, NotImplementedError without
     nvcc or kernels for CUDA.
     """
+    _check_unchanged(recipe)  # also where there is no nvcc
     own = cuda_recipe(recipe, host.path)
     if own is None:
         return None
