@@ -501,6 +501,18 @@ def test_the_operator_of_steps() -> None:
         )
 
 
+def test_second_derivatives_of_steps_that_are_called_as_they_are() -> None:
+    model = thnn.nn.GRU(3, 3).double()
+    x = torch.randn(4, 2, 3).double()
+    with torch._dynamo.config.patch(allow_rnn=True):
+        compiled = torch.compile(model, fullgraph=True, backend="eager")(x)
+    found = []
+    for output, _ in (model(x), compiled):
+        (first,) = torch.autograd.grad(output.square().sum(), model.weight_hh_l0, create_graph=True)
+        found.append([first, *torch.autograd.grad(first.square().sum(), [*model.parameters()])])
+    torch.testing.assert_close(*found)
+
+
 def test_autocast() -> None:
     model = network().eval()
 

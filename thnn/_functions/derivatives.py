@@ -16,8 +16,9 @@ from torch import Tensor
 from thnn._binding.call import run
 from thnn._binding.library import THNN, BoundFunction, Library
 from thnn._functions.formulas import FORMULAS
+from thnn._functions.recomputation import recomputed_gradients
 from thnn._header import Function, HeaderError, Module
-from thnn._torch import in_transform, is_output_of_several
+from thnn._torch import is_output_of_several
 
 Rule = Callable[..., Mapping[str, Tensor]]
 # A module's function in differentiable torch operations, called with the arguments of the forward by name.
@@ -90,11 +91,7 @@ def _differentiable_once(module: Module, library: Library, cls_name: str) -> Rul
 
 
 def _by_reference(module: Module, cls_name: str, reference: Reference) -> Rule:
-    """The gradients of the same function in torch operations, by autograd.
-
-    Each tensor is replaced by a view of itself, so that the gradient by one input of the module does not include the
-    paths on which that input contributes to another.
-    """
+    """The gradients of the same function in torch operations, by autograd."""
     forward = module.forward
     assert forward is not None
     inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
@@ -107,26 +104,17 @@ def _by_reference(module: Module, cls_name: str, reference: Reference) -> Rule:
             raise NotImplementedError(
                 f"{cls_name}: if it is computed in place, it can be differentiated only once"
             )
-        values = {k: v.view_as(v) if isinstance(v, Tensor) else v for k, v in values.items()}
-        wanted = [n for n, need in zip(inputs, needs) if need and n in gradients]
-        tensors = [values[n] for n in wanted]
 
-        def outputs(*tensors: Tensor) -> Tensor:
-            output: Any = reference(**{**values, **dict(zip(wanted, tensors))})
+        def outputs(*tensors: Tensor) -> tuple[Tensor]:
+            output: Any = reference(**{**values, **dict(zip(inputs, tensors))})
             if not isinstance(output, Tensor):
                 raise TypeError(f"{cls_name}: the reference: expected a tensor, got {type(output).__name__}")
-            return output
+            return (output,)
 
-        if in_transform():
-            pulled: Any = torch.func.vjp(outputs, *tensors)
-            return {gradients[n]: g for n, g in zip(wanted, pulled[1](gradOutput.reshape(pulled[0].shape)))}
-        output = outputs(*tensors)
-        found = torch.autograd.grad(
-            output, tensors, gradOutput.reshape(output.shape), create_graph=True, allow_unused=True
-        )
-        return {
-            gradients[n]: torch.zeros_like(t) if g is None else g for n, t, g in zip(wanted, tensors, found)
-        }
+        tensors = [values[n] for n in inputs]
+        wanted = [need and n in gradients for n, need in zip(inputs, needs)]
+        found = recomputed_gradients(outputs, tensors, wanted, [gradOutput])
+        return {gradients[n]: g for n, g in zip(inputs, found) if g is not None}
 
     return _with_parameters(by_reference, ["gradOutput", *inputs, *(a.variable for a in forward.scalars)])
 

@@ -21,6 +21,7 @@ from thnn._binding.call import invoke
 from thnn._binding.library import ANY, THNN, BoundFunction
 from thnn._functions import recurrent as _recurrent
 from thnn._functions.classes import function_classes
+from thnn._functions.recomputation import recomputed_gradients
 from thnn._header.registry import modules
 from thnn._torch import in_transform
 
@@ -443,9 +444,10 @@ class _Steps(torch.autograd.Function):
         tensors = ctx.saved_tensors
         inputs = _inputs(tensors[: ctx.count], ctx.sizes, ctx.reverse)
         storage, *states = tensors[ctx.count :]
-        if torch.is_grad_enabled():
-            return _differentiable(ctx, inputs, byOutput, byFinal)
         needs = ctx.needs_input_grad[3:]
+        if torch.is_grad_enabled():
+            outer = (byOutput, *byFinal)
+            return None, None, None, *differentiable_gradients(ctx.cell, inputs, needs, outer)
         *found, carried = gradients(
             ctx.cell, inputs, tuple(states), storage, byOutput, byFinal, needs[0], any(needs[1:5])
         )
@@ -457,17 +459,14 @@ def _inputs(tensors: Sequence[Tensor], sizes: Sequence[int], reverse: bool) -> I
     return Inputs(data, weight_ih, weight_hh, bias_ih, bias_hh, tuple(initial), sizes, reverse)
 
 
-def _differentiable(
-    ctx: Any, inputs: Inputs, byOutput: Tensor | None, byFinal: Sequence[Tensor | None]
-) -> tuple[Any, ...]:
-    """The gradients with a graph: the steps again, one by one, and their gradients."""
-    output, final = _recorded(ctx.cell, inputs)
-    results = [(r, g) for r, g in zip((output, *final), (byOutput, *byFinal)) if g is not None]
-    tensors = (*inputs[:5], *inputs.initial)
-    needed = [t for t, needs in zip(tensors, ctx.needs_input_grad[3:]) if needs and t is not None]
-    gradients = iter(
-        torch.autograd.grad(
-            [r for r, _ in results], needed, [g for _, g in results], create_graph=True, allow_unused=True
-        )
-    )
-    return None, None, None, *(next(gradients) if needs else None for needs in ctx.needs_input_grad[3:])
+def differentiable_gradients(
+    cell: Cell, inputs: Inputs, needs: Sequence[bool], outer: Sequence[Tensor | None]
+) -> list[Tensor | None]:
+    """The gradients w.r.t. the first five fields of `inputs` and the initial states, with a graph: the steps again, one
+    by one, and their gradients. `outer` are the gradients w.r.t. the hidden states and the final states."""
+
+    def outputs(*tensors: Tensor) -> tuple[Tensor, ...]:
+        output, final = _recorded(cell, _inputs(tensors, inputs.sizes, inputs.reverse))
+        return output, *final
+
+    return recomputed_gradients(outputs, (*inputs[:5], *inputs.initial), needs, outer)

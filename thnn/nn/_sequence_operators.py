@@ -117,13 +117,19 @@ def _backward(ctx: Any, outer: Sequence[Tensor | None]) -> tuple[Any, ...]:
     *tensors, storage = ctx.saved_tensors
     given, initial, states = tensors[:5], tensors[5 : 5 + count], tensors[5 + count :]
     needs = ctx.needs_input_grad[2:7]
+    # create_graph=True, with a backend of torch.compile that calls operators as they are.
+    if torch.is_grad_enabled():
+        inputs = _sequence._inputs((*given, *initial), sizes, reverse)
+        needs = (*needs, *(t.requires_grad for t in initial))
+        results = _sequence.differentiable_gradients(_CELLS[name], inputs, needs, outer[: 1 + count])
+        return None, None, *results[:5], results[5:], None, None
     wanted = (needs[0], *(any(needs[1:]),) * 4)
     found = torch.ops.thnn.recurrent_steps_gradients(
         name, outer[: 1 + count], states, storage, *wanted[:2], *given, initial, sizes, reverse
     )
-    results = iter(found)
-    gradients = [next(results) if w and t is not None else None for w, t in zip(wanted, given)]
-    return None, None, *gradients, list(results), None, None
+    remaining = iter(found)
+    gradients = [next(remaining) if w and t is not None else None for w, t in zip(wanted, given)]
+    return None, None, *gradients, list(remaining), None, None
 
 
 @cache

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from thnn._functions.formulas.model import Formula
-from thnn._torch import in_transform
+from thnn._functions.recomputation import recomputed_gradients
 
 
 def _sampled(input: Tensor, grid: Tensor) -> Tensor:
@@ -37,18 +37,12 @@ def _sampled(input: Tensor, grid: Tensor) -> Tensor:
 
 
 def _grid_sampler(needs: Any, gradOutput: Tensor, input: Tensor, grid: Tensor) -> dict[str, Tensor]:
-    candidates = {"gradInput": input, "gradGrid": grid}
-    wanted = {name: tensor for (name, tensor), need in zip(candidates.items(), needs) if need}
-    if in_transform():
-        # There is no second derivative of torch.autograd.grad within torch.func.
+    def outputs(*tensors: Tensor) -> tuple[Tensor]:
+        return (_sampled(*tensors),)
 
-        def sampled(*tensors: Tensor) -> Tensor:
-            given = {"gradInput": input, "gradGrid": grid, **dict(zip(wanted, tensors))}
-            return _sampled(given["gradInput"], given["gradGrid"])
-
-        return dict(zip(wanted, torch.func.vjp(sampled, *wanted.values())[1](gradOutput)))
-    gradients = torch.autograd.grad(_sampled(input, grid), [*wanted.values()], gradOutput, create_graph=True)
-    return dict(zip(wanted, gradients))
+    gradInput, gradGrid = recomputed_gradients(outputs, [input, grid], needs, [gradOutput])
+    found = {"gradInput": gradInput, "gradGrid": gradGrid}
+    return {name: gradient for name, gradient in found.items() if gradient is not None}
 
 
 FORMULAS: Mapping[str, Formula] = {
