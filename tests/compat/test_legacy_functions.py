@@ -432,6 +432,23 @@ def test_second_derivatives_are_refused() -> None:
         grad.sum().backward()
 
 
+def test_second_derivatives_by_chosen_tensors_are_refused() -> None:
+    refused = pytest.raises(NotImplementedError, match=r"Scale\.backward: .* can be differentiated once only")
+    for inputs in (leaf(3), leaf(3) * 1):
+        x, v = inputs, leaf(3)
+        for needed in (x, v):
+            (grad,) = torch.autograd.grad(Scale(2.0)(x), x, v, create_graph=True)
+            total = (grad**2).sum() + (x**3).sum() + v.sum()
+            with refused:
+                torch.autograd.grad(total, needed, retain_graph=True)
+        with refused:
+            total.backward(inputs=[x])
+    # Other paths of the graph can be differentiated.
+    y = leaf(3)
+    (grad,) = torch.autograd.grad((Scale(2.0)(x) * y**3).sum(), y, create_graph=True)
+    torch.testing.assert_close(torch.autograd.grad(grad.sum(), y)[0], 6 * y * Scale(2.0)(x))
+
+
 def test_missing_methods_are_named() -> None:
     class ForwardOnly(Function):
         def forward(self, input):

@@ -16,6 +16,7 @@ call in `forward` and enabled in `backward`: code that wraps the tensors in Vari
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -54,7 +55,7 @@ class _Base(Function):
     @property
     def saved_variables(self) -> Any:
         """The saved tensors with their history."""
-        return self._context("saved_tensors")
+        return self._context("saved_tensors")[:-1]  # without the result of _Inputs
 
     @property
     def saved_tensors(self) -> Any:  # type: ignore[override]
@@ -65,13 +66,27 @@ class _Base(Function):
         """No effect: autograd tracks shared storages by itself."""
 
 
-class _RefuseSecondDerivative(Function):
-    """The identity. Its gradient is an error, since that of a legacy function has no derivative."""
+class _Inputs(Function):
+    """An empty tensor whose history is that of the inputs of a legacy function."""
 
     @staticmethod
-    def forward(ctx: Any, name: str, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+    def forward(ctx: Any, *inputs: Any) -> Tensor:
+        return torch.empty(0)
+
+
+class _RefuseSecondDerivative(Function):
+    """The gradients that the backward of a legacy function computed. Their derivative is an error.
+
+    `history` are the tensors that the gradients depend on: autograd calls `backward` wherever it looks for a derivative
+    w.r.t. one of them or a tensor that they depend on.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, name: str, gradients: Sequence[Tensor | None], *history: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
         ctx.name = name
-        return gradients
+        return tuple(gradients)
 
     @staticmethod
     def backward(ctx: Any, *_: Any) -> Any:
@@ -95,9 +110,10 @@ def _alias(result: Tensor, is_input: bool) -> Tensor:
     return result.detach() if is_input or result._is_view() else result.data
 
 
-def _forward(node: Any, call: tuple[Any, bool], *inputs: Any) -> Any:
-    """The static forward behind every legacy function. `call` is the instance and the gradient mode."""
-    instance, grad_enabled = call
+def _forward(node: Any, call: tuple[Any, bool, Tensor | None], *inputs: Any) -> Any:
+    """The static forward behind every legacy function. `call` is the instance, the gradient mode and the result of
+    _Inputs, which is saved: autograd frees it with the graph."""
+    instance, grad_enabled, history = call
     earlier = instance.__dict__.get("_thnn_node")
     node.__dict__ = {**instance.__dict__, "_thnn_node": weakref.ref(node)}
     if earlier is None or earlier() is not instance:  # not a node itself
@@ -127,7 +143,7 @@ def _forward(node: Any, call: tuple[Any, bool], *inputs: Any) -> Any:
     node.dirty_tensors = tuple(of_input[i] for i in dirty if id(of_input[i]) in returned)
     node.non_differentiable = tuple(x for r, x in zip(results, outputs) if id(r) in marked)
     replaced = {**{id(r): x for r, x in zip(results, outputs)}, **of_input}
-    node.to_save = tuple(replaced.get(id(t), t) for t in node.to_save or ())
+    node.to_save = *(replaced.get(id(t), t) for t in node.to_save or ()), history
     return outputs if isinstance(result, (tuple, list)) else outputs[0]
 
 
@@ -158,8 +174,8 @@ def _backward(node: Any, *gradients: Any) -> Any:
             )
         results[position] = gradient.detach()
     if torch.is_grad_enabled():  # create_graph=True
-        of_graph = [r if r is None else r.requires_grad_() for r in results]
-        results = list(_RefuseSecondDerivative.apply(name, *of_graph))
+        history = node._context("saved_tensors")[-1]
+        results = list(_RefuseSecondDerivative.apply(name, results, history, *gradients))
     return None, *results
 
 
@@ -194,7 +210,9 @@ def _call(self: Any, *inputs: Any, **keywords: Any) -> Any:
         return _refuse_call(self, *inputs, **keywords)
     if keywords:
         raise TypeError(f"{cls.__name__}.__call__: takes no keywords, got {', '.join(keywords)}")
-    return _driver(cls).apply((self, torch.is_grad_enabled()), *inputs)
+    grad_enabled = torch.is_grad_enabled()
+    history = _Inputs.apply(*inputs) if grad_enabled else None
+    return _driver(cls).apply((self, grad_enabled, history), *inputs)
 
 
 # NestedIOFunction, which torch still has, calls _do_forward.
