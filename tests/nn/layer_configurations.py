@@ -1,14 +1,17 @@
-"""Configurations of layers, and inputs for them, for the comparison with torch."""
+"""Configurations of layers, and inputs for them, and their results, for the comparison with torch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+import thnn.nn
 
 Draw = Callable[..., Any]
 
@@ -414,3 +417,68 @@ CONFIGURATIONS: dict[str, Any] = {
     **{n: _sequence(n) for n in ("LSTM", "GRU")},
 }
 IN_PLACE = _IN_PLACE
+
+
+# Results
+
+
+def pair(name: str, configuration: Configuration) -> list[nn.Module]:
+    """The layers of thnn and torch with the same parameters."""
+    layers = []
+    for home in (thnn.nn, nn):
+        torch.manual_seed(5)
+        layer = getattr(home, name)(*configuration.arguments, **configuration.keywords)
+        layers.append(layer.train(configuration.training))
+    return layers
+
+
+def tensors(value: Any) -> Iterator[Tensor]:
+    """The tensors of a result, of which packed sequences have the data alone."""
+    if isinstance(value, PackedSequence):
+        yield value.data
+    elif isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Sequence):
+        for element in value:
+            yield from tensors(element)
+
+
+def results(layer: nn.Module, configuration: Configuration) -> list[Tensor]:
+    """Outputs and gradients of a call."""
+    leaves: list[Tensor] = []
+
+    def enter(value: Any, requires_grad: bool) -> Any:
+        if isinstance(value, PackedSequence):
+            return PackedSequence(enter(value.data, True), *value[1:])
+        if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+            return tuple(enter(v, True) for v in value)
+        if not isinstance(value, Tensor) or not value.is_floating_point() or not requires_grad:
+            return value
+        leaves.append(value.detach().clone().requires_grad_())
+        return leaves[-1]
+
+    recurrent = isinstance(layer, nn.RNNBase | nn.RNNCellBase)
+    given = [
+        enter(v, i in configuration.differentiable or recurrent) for i, v in enumerate(configuration.inputs)
+    ]
+    torch.manual_seed(3)
+    outputs = [*tensors(layer(*given))]
+    torch.manual_seed(2)
+    with_gradient = [y for y in outputs if y.requires_grad]
+    if with_gradient:
+        torch.autograd.backward(with_gradient, [torch.randn(y.shape, dtype=y.dtype) for y in with_gradient])
+    gradients = [leaf.grad for leaf in (*leaves, *layer.parameters())]
+    zeros = [torch.zeros_like(leaf) for leaf in (*leaves, *layer.parameters())]
+    state = [t.detach() for t in layer.state_dict().values()]
+    return [
+        *(y.detach() for y in outputs),
+        *(z if g is None else g for z, g in zip(zeros, gradients)),
+        *state,
+    ]
+
+
+def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> None:
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs):
+        tolerance = 1e-10 if b.dtype is torch.float64 else 2e-4
+        torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)

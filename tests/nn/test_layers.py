@@ -6,7 +6,7 @@ import copy
 import inspect
 import pickle
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from layer_configurations import CONFIGURATIONS, IN_PLACE, Configuration, distinct
+from layer_configurations import CONFIGURATIONS, IN_PLACE, agree, distinct, pair, results
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
@@ -27,68 +27,6 @@ ELSEWHERE = {
 }  # fmt: skip
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-
-
-def pair(name: str, configuration: Configuration) -> list[nn.Module]:
-    """The layers of thnn and torch with the same parameters."""
-    layers = []
-    for home in (thnn.nn, nn):
-        torch.manual_seed(5)
-        layer = getattr(home, name)(*configuration.arguments, **configuration.keywords)
-        layers.append(layer.train(configuration.training))
-    return layers
-
-
-def tensors(value: Any) -> Iterator[Tensor]:
-    """The tensors of a result, of which packed sequences have the data alone."""
-    if isinstance(value, PackedSequence):
-        yield value.data
-    elif isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Sequence):
-        for element in value:
-            yield from tensors(element)
-
-
-def results(layer: nn.Module, configuration: Configuration) -> list[Tensor]:
-    """Outputs and gradients of a call."""
-    leaves: list[Tensor] = []
-
-    def enter(value: Any, requires_grad: bool) -> Any:
-        if isinstance(value, PackedSequence):
-            return PackedSequence(enter(value.data, True), *value[1:])
-        if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
-            return tuple(enter(v, True) for v in value)
-        if not isinstance(value, Tensor) or not value.is_floating_point() or not requires_grad:
-            return value
-        leaves.append(value.detach().clone().requires_grad_())
-        return leaves[-1]
-
-    recurrent = isinstance(layer, nn.RNNBase | nn.RNNCellBase)
-    given = [
-        enter(v, i in configuration.differentiable or recurrent) for i, v in enumerate(configuration.inputs)
-    ]
-    torch.manual_seed(3)
-    outputs = [*tensors(layer(*given))]
-    torch.manual_seed(2)
-    with_gradient = [y for y in outputs if y.requires_grad]
-    if with_gradient:
-        torch.autograd.backward(with_gradient, [torch.randn(y.shape, dtype=y.dtype) for y in with_gradient])
-    gradients = [leaf.grad for leaf in (*leaves, *layer.parameters())]
-    zeros = [torch.zeros_like(leaf) for leaf in (*leaves, *layer.parameters())]
-    state = [t.detach() for t in layer.state_dict().values()]
-    return [
-        *(y.detach() for y in outputs),
-        *(z if g is None else g for z, g in zip(zeros, gradients)),
-        *state,
-    ]
-
-
-def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> None:
-    assert len(ours) == len(theirs)
-    for a, b in zip(ours, theirs):
-        tolerance = 1e-10 if b.dtype is torch.float64 else 2e-4
-        torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
@@ -535,6 +473,19 @@ def test_batchmean_divides_in_the_old_form_too(old: dict[str, bool]) -> None:
         torch.testing.assert_close(
             thnn.nn.functional.kl_div(input, target, reduction="batchmean", **old), expected
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("l1_loss", {}), ("smooth_l1_loss", {"beta": 0.3}), ("kl_div", {"log_target": True})],
+)
+def test_losses_in_autocast_are_computed_in_float32(name: str, settings: dict[str, Any]) -> None:
+    torch.manual_seed(0)
+    input, target = torch.randn(2, 300).to(torch.bfloat16)
+    expected = getattr(nn.functional, name)(input.float(), target.float(), reduction="sum", **settings)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = getattr(F, name)(input, target, reduction="sum", **settings)
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("name", ["MaxPool2d", "AvgPool2d"])

@@ -25,7 +25,12 @@ def _doc(name: str, what: str, function: str, shapes: str = _SAME, remarks: str 
 
 
 class L1Loss(torch.nn.L1Loss):
-    __doc__ = _doc("L1Loss", "Mean or sum of |input - target|", "AbsCriterionFunction")
+    __doc__ = _doc(
+        "L1Loss",
+        "Mean or sum of |input - target|",
+        "L1CostFunction of the difference",
+        remarks="The gradient is 0 where input and target are equal. " + _NONE_BY_TORCH,
+    )
 
     @layer_forward
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

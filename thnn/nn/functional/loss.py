@@ -1,8 +1,8 @@
 """Losses: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
 `reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are its old form, which overrides it if given. The
-criteria of THNN.h reduce and have a gradient by the input only: with 'none', and for a target or a weight of
-binary_cross_entropy that requires a gradient, torch computes the loss.
+criteria of THNN.h reduce and have a gradient w.r.t. the input only: with 'none', and for a weight of
+binary_cross_entropy or a target (except of l1_loss) that requires a gradient, torch computes the loss.
 
 Inputs are float32 or float64, on a CUDA device also float16 and bfloat16; classes are int64. Errors: TypeError for
 other types, ValueError for wrong sizes and settings, IndexError for numbers that are no classes.
@@ -14,14 +14,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._functions.base import cast_for_autocast
 from thnn._functions.classes import function_classes
 from thnn._torch import has_tangent, in_transform
 from thnn.nn.functional.activation import log_softmax
 
-_abs = function_classes["AbsCriterionFunction"]
 _bce = function_classes["BCECriterionFunction"]
 _class_nll = function_classes["ClassNLLCriterionFunction"]
 _dist_kl_div = function_classes["DistKLDivCriterionFunction"]
+_l1_cost = function_classes["L1CostFunction"]
 _mse = function_classes["MSECriterionFunction"]
 _multi_label_margin = function_classes["MultiLabelMarginCriterionFunction"]
 _multi_margin = function_classes["MultiMarginCriterionFunction"]
@@ -54,7 +55,11 @@ def _by_torch(reduction: str, *constants: Tensor | None) -> bool:
 
 
 def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Input and target in their common size, as torch broadcasts them."""
+    """Input and target in their common size, as torch broadcasts them.
+
+    Inside torch.autocast they are cast before functions of torch round their results to float16 or bfloat16.
+    """
+    input, target = cast_for_autocast((input, target)) or (input, target)
     if input.shape == target.shape:
         return input, target
     try:
@@ -76,10 +81,12 @@ def l1_loss(
 ) -> Tensor:
     """The mean or sum of |input - target|; with `weight` computed by torch."""
     reduction = _reduction(reduction, size_average, reduce)
-    if weight is not None or _by_torch(reduction, target):
+    if weight is not None or _by_torch(reduction):
         return F.l1_loss(input, target, reduction=reduction, weight=weight)  # type: ignore[call-arg]
-    output: Tensor = _abs.apply(*_same_size(input, target), reduction == "mean")
-    return output
+    input, target = _same_size(input, target)
+    # AbsCriterion has a gradient of 1 where input and target are equal, torch 0.
+    output: Tensor = _l1_cost.apply(input - target)
+    return output / input.numel() if reduction == "mean" else output
 
 
 def mse_loss(
@@ -171,9 +178,8 @@ def kl_div(
         terms = F.kl_div(input, target, reduction="none", log_target=log_target)
         output = terms if reduction == "none" else terms.mean() if reduction == "mean" else terms.sum()
     else:
-        output = _dist_kl_div.apply(
-            *_same_size(input, target.exp() if log_target else target), reduction == "mean"
-        )
+        input, target = _same_size(input, target)
+        output = _dist_kl_div.apply(input, target.exp() if log_target else target, reduction == "mean")
     return output / input.shape[0] if batch_mean and input.dim() else output
 
 

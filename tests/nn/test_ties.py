@@ -1,0 +1,119 @@
+"""Layers where a function has no derivative, several maxima or a limit: values and gradients are those of torch."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+import torch
+from layer_configurations import Configuration, agree, pair, results
+from torch import Tensor
+
+import thnn.nn.functional as F
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+
+INFINITY = float("inf")
+
+
+def compare(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any], *inputs: Any) -> None:
+    for dtype in (torch.float32, torch.float64):
+        typed = tuple(v.to(dtype) if isinstance(v, Tensor) and v.is_floating_point() else v for v in inputs)
+        configuration = Configuration(arguments, keywords, typed, training=False)
+        ours, theirs = pair(name, configuration)
+        agree(results(ours.to(dtype), configuration), results(theirs.to(dtype), configuration))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Threshold", (0.5, -3.0)), ("Threshold", (0.5, 0.5)), ("Threshold", (-1.0, 2.0)), ("ReLU", ()),
+        ("ReLU6", ()), ("Hardtanh", ()), ("Hardtanh", (-0.5, 2.0)), ("Hardtanh", (0.5, 1.0)),
+        ("LeakyReLU", (0.1,)), ("LeakyReLU", (0.0,)), ("LeakyReLU", (-0.1,)), ("PReLU", ()),
+        ("PReLU", (1, 0.0)), ("RReLU", ()), ("ELU", ()), ("ELU", (0.5,)), ("ELU", (0.0,)),
+        ("Hardshrink", ()), ("Hardshrink", (1.0,)), ("Hardshrink", (0.0,)), ("Hardshrink", (-1.0,)),
+        ("Softshrink", ()), ("Softshrink", (1.0,)), ("Softshrink", (0.0,)), ("LogSigmoid", ()),
+        ("Softplus", (1.0, 20.0)), ("Sigmoid", ()), ("Tanh", ()),
+    ],
+)  # fmt: skip
+def test_activations(name: str, arguments: tuple[Any, ...]) -> None:
+    values = [-INFINITY, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 6.0, INFINITY]
+    if name != "ELU":  # docs/differences.md
+        values.append(float("nan"))
+    compare(name, arguments, {}, torch.tensor(values))
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize(
+    ("name", "keywords"),
+    [("L1Loss", {}), ("MSELoss", {}), *(("SmoothL1Loss", {"beta": b}) for b in (0, 0.5, 1.0, 1.5, 2.0))],
+)
+def test_distances(name: str, keywords: dict[str, Any], reduction: str) -> None:
+    values = torch.tensor([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
+    input, target = torch.cartesian_prod(values, values).unbind(1)
+    compare(name, (), {"reduction": reduction, **keywords}, input, target)
+
+
+def test_l1_loss_with_a_gradient_of_the_target() -> None:
+    input = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
+    target = torch.tensor([[1.0, 5.0], [2.0, 4.0]])  # of another type, to which both convert
+    found = []
+    for home in (F, torch.nn.functional):
+        leaves = [t.clone().requires_grad_() for t in (input, target)]
+        loss = home.l1_loss(*leaves)
+        found.append([loss, *torch.autograd.grad(loss, leaves)])
+    agree(*found)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_criteria_of_probabilities(reduction: str) -> None:
+    values = torch.tensor([0.0, 1e-12, 1e-7, 0.5, 1 - 1e-7, 1.0])
+    configuration = Configuration(
+        (), {"reduction": reduction}, torch.cartesian_prod(values, values).unbind(1)
+    )
+    agree(*(results(p, configuration) for p in pair("BCELoss", configuration)))
+    logarithms, targets = torch.cartesian_prod(torch.tensor([-2.0, 0.0, 1.0]), values).unbind(1)
+    compare("KLDivLoss", (), {"reduction": reduction}, logarithms, targets)
+    inputs, signs = torch.cartesian_prod(
+        torch.tensor([-30.0, -1.0, -0.0, 0.0, 1.0, 30.0]), torch.tensor([1.0, -1.0, 0.0])
+    ).unbind(1)
+    compare("SoftMarginLoss", (), {"reduction": reduction}, inputs, signs)
+    rows = torch.tensor([[-INFINITY, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, -INFINITY]])
+    for name in ("NLLLoss", "CrossEntropyLoss"):
+        compare(name, (), {"reduction": reduction}, rows, torch.tensor([1, 2, 0]))
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_margins(reduction: str) -> None:
+    values = torch.tensor([-1.0, 0.0, 0.5, 1.0])
+    rows = torch.cartesian_prod(values, values, values)
+    classes = torch.arange(3).repeat_interleave(len(rows))
+    for p, margin in itertools.product((1, 2), (0.0, 0.5, 1.0, 1.5)):
+        keywords = {"reduction": reduction, "p": p, "margin": margin}
+        compare("MultiMarginLoss", (), keywords, rows.repeat(3, 1), classes)
+    lists = torch.cartesian_prod(*[torch.arange(-1, 3)] * 3)
+    inputs = rows.repeat(len(lists), 1), lists.repeat_interleave(len(rows), dim=0)
+    compare("MultiLabelMarginLoss", (), {"reduction": reduction}, *inputs)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize(
+    "values", [(0.0,), (0.0, 1.0), (0.0, -0.0), (0.0, float("nan")), (-INFINITY,), (INFINITY, -INFINITY)]
+)
+def test_equal_maxima(dims: int, values: tuple[float, ...]) -> None:
+    torch.manual_seed(0)
+    shape = (2, 3, 7, 8, 5)[: dims + 2]
+    x = torch.tensor(values)[torch.randint(len(values), shape)]
+    for kernel, stride, dilation in ((2, 1, 1), (2, 2, 1), (2, 3, 2), (3, 1, 1), (3, 2, 1), (3, 2, 2)):
+        keywords = {"stride": stride, "padding": 1, "dilation": dilation, "return_indices": True}
+        compare(f"MaxPool{dims}d", (kernel,), keywords, x)
+    if dims < 3:
+        for size in (1, 2, 3, 5):
+            compare(f"AdaptiveMaxPool{dims}d", (size,), {"return_indices": True}, x)
+    if dims > 1:
+        for size in (1, 2, 3):
+            samples = torch.full((2, 3, dims), 0.3)
+            keywords = {"output_size": size, "_random_samples": samples, "return_indices": True}
+            configuration = Configuration((2,), keywords, (x,))
+            agree(*(results(p, configuration) for p in pair(f"FractionalMaxPool{dims}d", configuration)))
