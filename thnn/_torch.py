@@ -46,6 +46,19 @@ from torch.autograd import forward_ad as _forward_ad
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+# torch.utils.checkpoint
+
+#: The exceptions by which torch ends a recomputation of a checkpoint as soon as the last tensor is saved. Without the
+#: private name, running statistics of options that torch lacks, and num_batches_tracked, count such a recomputation not
+#: at all, if batch normalization is the last layer of the checkpoint.
+recomputation_ends: tuple[type[Exception], ...]
+try:
+    from torch.utils.checkpoint import _StopRecomputationError
+
+    recomputation_ends = (_StopRecomputationError,)
+except ImportError:
+    recomputation_ends = ()
+
 # torch.compile
 
 try:

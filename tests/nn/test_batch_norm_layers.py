@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.utils import prune
+from torch.utils.checkpoint import checkpoint
 
 import thnn
 from thnn.nn.batch_normalization import FusedReLU, FusedReLU6
@@ -599,3 +600,35 @@ def test_statistics_made_in_inference_mode(options: dict[str, Any]) -> None:
         layer(torch.randn(4, 3))
     assert layer.running_mean.equal(before)
     assert layer.num_batches_tracked == 1
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+@pytest.mark.parametrize("momentum", [0.3, 1.0, None])
+def test_last_layer_of_a_checkpoint(momentum: float | None, use_reentrant: bool) -> None:
+    """The recomputation of a checkpoint counts like a batch, although torch ends it inside of the last layer."""
+    torch.manual_seed(0)
+    batches = torch.randn(4, 8, 3)
+    state = []
+    for home in (thnn.nn, nn):
+        torch.manual_seed(1)
+        model = nn.Sequential(nn.Linear(3, 3), home.BatchNorm1d(3, momentum=momentum))
+        for x in batches:
+            checkpoint(model, x.requires_grad_(), use_reentrant=use_reentrant).sin().sum().backward()
+        state.append([*model[1].buffers(), *(p.grad for p in model.parameters())])
+    for ours, theirs in zip(*state, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+@pytest.mark.parametrize(
+    "options", [{"unbiased": False}, {"first_batch": "initialize"}, {"unbiased": False, "momentum": None}]
+)
+def test_options_in_a_checkpoint(options: dict[str, Any], use_reentrant: bool) -> None:
+    torch.manual_seed(0)
+    batches, plain, last = torch.randn(3, 8, 3), *(thnn.nn.BatchNorm1d(3, **options) for _ in range(2))
+    for x in batches:
+        for _ in range(2):
+            plain(x)
+        checkpoint(last, x.requires_grad_(), use_reentrant=use_reentrant).sin().sum().backward()
+    for expected, found in zip(plain.buffers(), last.buffers(), strict=True):
+        torch.testing.assert_close(found, expected)

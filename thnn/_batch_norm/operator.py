@@ -121,6 +121,7 @@ def batch_norm(
             f"{_NAME}: estimates cannot be updated inside transforms of torch.func; use is_infer=True"
         )
     apply = _apply if out is None else _into(out)
+    weight = 1.0 if is_first else 1 - momentum
     if is_infer:
         y = apply(x, scale, bias, estimated_mean, estimated_var, False, 0.0, epsilon)
         return BatchNormOutput(y, None, None, estimated_mean, estimated_var)
@@ -129,13 +130,12 @@ def batch_norm(
         # Copies, since later batches update the estimates before the backward.
         constants = (mean, variance) if is_first else (estimated_mean, estimated_var)
         y = apply(x, scale, bias, *(c.clone() for c in constants), False, 0.0, epsilon)
+        _statistics.update(estimated_mean, mean, weight)
+        _statistics.update(estimated_var, variance, weight)
     else:
         y, mean, variance = _statistics.normalize_by_batch(
-            apply, x, scale, bias, estimated_mean, estimated_var, epsilon, unbiased=False
+            apply, x, scale, bias, estimated_mean, estimated_var, weight, epsilon, unbiased=False
         )
-    weight = 1.0 if is_first else 1 - momentum
-    _statistics.update(estimated_mean, mean, weight)
-    _statistics.update(estimated_var, variance, weight)
     return BatchNormOutput(y, mean, variance, estimated_mean, estimated_var)
 
 

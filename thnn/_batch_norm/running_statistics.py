@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeVar
 import torch
 from torch import Tensor
 
-from thnn._torch import in_transform
+from thnn._torch import in_transform, recomputation_ends
 
 _T = TypeVar("_T")
 FirstBatch = Literal["blend", "initialize"]
@@ -109,9 +109,22 @@ def updated_by(
     if running_mean is None or running_var is None or not (isinstance(weight, Tensor) or weight == 1):
         return function(running_mean, running_var, weight)  # type: ignore[arg-type]
     mean, variance = torch.zeros_like(running_mean), torch.zeros_like(running_var)
-    result = function(mean, variance, 1.0)
-    update(running_mean, mean, weight)
-    update(running_var, variance, weight)
+
+    def update_both() -> None:
+        update(running_mean, mean, weight)
+        update(running_var, variance, weight)
+
+    return _with_update(lambda: function(mean, variance, 1.0), update_both)
+
+
+def _with_update(function: Callable[[], _T], update_both: Callable[[], None]) -> _T:
+    """The result of a function that computes statistics, which `update_both` then uses."""
+    try:
+        result = function()
+    except recomputation_ends:  # after the computation, when an autograd function saves its inputs
+        update_both()
+        raise
+    update_both()
     return result
 
 
@@ -122,10 +135,11 @@ def normalize_by_batch(
     bias: Tensor | None,
     running_mean: Tensor,
     running_var: Tensor,
+    momentum: float | Tensor,
     eps: float,
     unbiased: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Output, mean and variance of a batch in training; the running statistics do not change.
+    """Output, mean and variance of a batch in training, which updates the running statistics with weight `momentum`.
 
     `apply` is the method of a batch normalization class. With momentum 1 and vectors of zeros as running statistics,
     these become the mean and the unbiased variance of the batch.
@@ -137,8 +151,13 @@ def normalize_by_batch(
             "BatchNormalization: running statistics: inference tensors cannot be changed outside of inference mode"
         )
     mean, variance = torch.zeros_like(running_mean), torch.zeros_like(running_var)
-    output = apply(input, weight, bias, mean, variance, True, 1.0, eps)
-    if not unbiased:
-        count = input.numel() // max(mean.numel(), 1)
-        variance.mul_((count - 1) / max(count, 1))
+
+    def update_both() -> None:
+        if not unbiased:
+            count = input.numel() // max(mean.numel(), 1)
+            variance.mul_((count - 1) / max(count, 1))
+        update(running_mean, mean, momentum)
+        update(running_var, variance, momentum)
+
+    output = _with_update(lambda: apply(input, weight, bias, mean, variance, True, 1.0, eps), update_both)
     return output, mean, variance

@@ -16,7 +16,7 @@ from thnn._batch_norm.activation import ACTIVATIONS, Activation, limit_of, recti
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._binding.context import increment
 from thnn._functions.classes import function_classes
-from thnn._torch import BatchNormBase, increment_version, traced_as
+from thnn._torch import BatchNormBase, increment_version, recomputation_ends, traced_as
 from thnn.nn._errors import layer_error, wrong_count
 from thnn.nn._layer import layer_forward, recorded, torch_forward
 from thnn.nn.functional import activation as F
@@ -197,13 +197,16 @@ class _BatchNorm(BatchNormBase):
             momentum: Any = self.momentum
             if momentum is None or self.first_batch != "blend":
                 momentum = _statistics.weight_of_batch(momentum, self.first_batch, batches)
-            output = self._compute(input, weight, bias, running_mean, running_var, True, momentum)
+            try:
+                output = self._compute(input, weight, bias, running_mean, running_var, True, momentum)
+            except recomputation_ends:  # after the update of the running statistics
+                _increment(batches)
+                raise
         except (TypeError, ValueError, NotImplementedError):
             if (found := recorded(self, input)) is not None:
                 return found
             raise
-        if batches is not None:
-            _increment(batches)
+        _increment(batches)
         return output
 
     def _compute(
@@ -236,16 +239,13 @@ class _BatchNorm(BatchNormBase):
                 )
             ):
                 return apply(input, weight, bias, running_mean, running_var, train, momentum, self.eps)
-            output, mean, variance = _statistics.normalize_by_batch(
-                apply, input, weight, bias, running_mean, running_var, self.eps, unbiased
-            )
+            return _statistics.normalize_by_batch(
+                apply, input, weight, bias, running_mean, running_var, momentum, self.eps, unbiased
+            )[0]
         except (TypeError, ValueError, NotImplementedError) as error:
             if isinstance(error, ValueError) and input.shape[1] != self.num_features:
                 raise wrong_count(self, "channels", "num_features", self.num_features, input, 1) from None
             raise layer_error(self, error, {}) from None
-        _statistics.update(running_mean, mean, momentum)
-        _statistics.update(running_var, variance, momentum)
-        return output
 
     def _torch_forward(self, input: Tensor) -> Any:
         """`torch_forward`, with the activation that torch's layer lacks."""
@@ -257,19 +257,22 @@ class _BatchNorm(BatchNormBase):
         return output if limit is None else rectified(output, limit)
 
 
-def _increment(batches: Tensor) -> None:
-    """Adds 1 to num_batches_tracked.
+def _increment(batches: Tensor | None) -> None:
+    """Adds 1 to num_batches_tracked, if a layer has it.
 
     `add_(1)` takes ten times as long, as much as a small kernel.
     """
+    if batches is None:
+        return
     if increment(batches):
         increment_version((batches,))
     else:
         batches.add_(1)
 
 
-def _traced_increment(batches: Tensor) -> None:
-    batches.add_(1)
+def _traced_increment(batches: Tensor | None) -> None:
+    if batches is not None:
+        batches.add_(1)
 
 
 traced_as(_increment, _traced_increment)
