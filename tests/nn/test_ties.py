@@ -117,3 +117,23 @@ def test_equal_maxima(dims: int, values: tuple[float, ...]) -> None:
             keywords = {"output_size": size, "_random_samples": samples, "return_indices": True}
             configuration = Configuration((2,), keywords, (x,))
             agree(*(results(p, configuration) for p in pair(f"FractionalMaxPool{dims}d", configuration)))
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_windows_in_the_padding(dims: int) -> None:
+    """torch has such windows of images only; in its functions for sequences and volumes they corrupt memory."""
+    geometries = (1, 2, 1, 2), (2, 2, 1, 3), (3, 2, 2, 4), (1, 3, 3, 2), (5, 2, 1, 2)
+    for size, kernel, stride, dilation in geometries:
+        row = torch.arange(float(size)).reshape(1, 1, 1, size)
+        expected = torch.nn.functional.max_pool2d(row, (1, kernel), stride, (0, 1), dilation, kernel == 3)
+        ones = (1,) * (dims - 1)
+        x = row.reshape(1, 1, *ones, size).requires_grad_()
+        per_axis = (*ones, kernel), stride, (*[0] * (dims - 1), 1), dilation, kernel == 3
+        pool = getattr(F, f"max_pool{dims}d")
+        output, indices = pool(x, *per_axis, return_indices=True)
+        assert torch.equal(output.flatten(), expected.flatten())
+        assert torch.equal(pool(x, *per_axis), output)
+        is_empty = expected.flatten() == -INFINITY
+        assert torch.equal(indices.flatten() == -1, is_empty)
+        counts = torch.bincount(indices.flatten()[~is_empty], minlength=size)
+        assert torch.equal(torch.autograd.grad(output.sum(), x)[0].flatten(), counts.float())

@@ -74,6 +74,19 @@ def _without_windows_beyond_input(
 # Maxima
 
 
+def _may_lie_in_padding(input: Tensor, paddings: Sequence[int], dilations: Sequence[int]) -> bool:
+    """True if a window may have no element of the input: one element lies before the input, and the next one after."""
+    axes = zip(range(-len(paddings), 0), paddings, dilations)
+    return any(padding > 0 and dilation > 1 and input.shape[a] < dilation for a, padding, dilation in axes)
+
+
+def _with_infinity(result: tuple[Tensor, Tensor], return_indices: bool) -> Any:
+    """The maxima with -infinity, as in torch, for windows without an element: THNN gives the lowest finite number."""
+    output, indices = result
+    output = output.masked_fill(indices < 0, -math.inf)
+    return (output, indices) if return_indices else output
+
+
 def max_pool1d(
     input: Tensor,
     kernel_size: Size,
@@ -118,13 +131,16 @@ def max_pool2d(
     kH, kW = kernel = per_axis("kernel_size", kernel_size, 2)
     dH, dW = strides = _strides(stride, kernel)
     padH, padW = paddings = per_axis("padding", padding, 2)
-    dilationH, dilationW = per_axis("dilation", dilation, 2)
+    dilationH, dilationW = dilations = per_axis("dilation", dilation, 2)
     if dilationH == dilationW == 1:
         result = _max2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices)
     else:
+        may_be_empty = _may_lie_in_padding(input, paddings, dilations)
         result = _dilated_max2d.apply(
-            input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices
+            input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices or may_be_empty
         )
+        if may_be_empty:
+            result = _with_infinity(result, return_indices)
     if not return_indices:
         return _without_windows_beyond_input(result, input, kernel, strides, paddings, ceil_mode)
     return tuple(
@@ -151,10 +167,13 @@ def max_pool3d(
     dT, dH, dW = strides = _strides(stride, kernel)
     pT, pH, pW = paddings = per_axis("padding", padding, 3)
     dilationT, dilationH, dilationW = dilations = per_axis("dilation", dilation, 3)
+    may_be_empty = _may_lie_in_padding(input, paddings, dilations)
     result = _dilated_max3d.apply(
         input, kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceil_mode,
-        return_indices=return_indices,
+        return_indices=return_indices or may_be_empty,
     )  # fmt: skip
+    if may_be_empty:
+        result = _with_infinity(result, return_indices)
     if not return_indices:
         return _without_windows_beyond_input(result, input, kernel, strides, paddings, ceil_mode)
     output, packed = (
