@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,8 +20,7 @@ _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):"
 _KERNEL = re.compile(r" T THNN_Float(\w+)_default$", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined reference to `THNN_(?:Float|Double)(\w+_\w+)_(?:default|avx2|avx512)'")
 _NINJA_STATUS = re.compile(r"\[(\d+/\d+)\] (?:Building C object (?:\S*/)?(\w+)\.dir/(\S+)\.o$)?")
-_COMPILED = re.compile(r"compiling (\d+)/(\d+): ")  # a line of ninja, as `_run` passes it on
-_MANY_FILES = 100  # a build of this many takes minutes
+_INTERVAL = 3  # seconds between lines; with the compilation of one file, less than five
 
 
 class BuildError(Exception):
@@ -28,24 +28,20 @@ class BuildError(Exception):
 
 
 class Progress:
-    """Shows the current step on the last line of a terminal. If standard error is no terminal, it gets a line per
-    quarter of a build of many files."""
+    """Shows the current step on the last line of a terminal. If standard error is no terminal, it gets the steps of a
+    long build, one every few seconds."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._printed = (0, 0)  # files of the build, quarter
+        self._printed = time.monotonic()
 
     def show(self, step: str) -> None:
         if self._is_terminal:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r\x1b[K{step[:width]}", end="", file=sys.stderr, flush=True)
-        elif sys.stderr is not None and (compiled := _COMPILED.match(step)):
-            done, total = int(compiled[1]), int(compiled[2])
-            quarter = (total, 4 * done // total)
-            if total >= _MANY_FILES and quarter != self._printed:
-                text = f"compiled {done} of" if any(self._printed) else "this takes minutes: compiling"
-                self._printed = quarter
-                print(f"{text} {total} files", file=sys.stderr, flush=True)
+        elif sys.stderr is not None and step and (now := time.monotonic()) - self._printed >= _INTERVAL:
+            self._printed = now
+            print(step, file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         self.show("")
