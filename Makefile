@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 CONSTRAINTS ?= constraints.txt
+TORCH_INDEX ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -90,7 +91,8 @@ $(LIBRARY): $(SOURCES) | $(READY)
 # `regenerate` compiles before pip would, since pip hides the progress of a build.
 $(READY): constraints.txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --constraint $(CONSTRAINTS) torch setuptools cmake ninja cffi
+	$(BIN)/python -m tools.install_torch $(CONSTRAINTS) $(TORCH_INDEX)
+	$(BIN)/pip install --constraint $(CONSTRAINTS) setuptools cmake ninja cffi
 	$(BIN)/python -m thnn regenerate
 	$(BIN)/pip install --constraint $(CONSTRAINTS) --no-build-isolation --config-settings editable_mode=compat --editable '.[test,bench,lint,docs]'
 	@echo 'made $(VENV), and built the library in thnn/'
