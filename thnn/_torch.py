@@ -352,6 +352,12 @@ def timeout_of(process_group: Any, device: torch.device) -> float:
     return timeout.total_seconds()
 
 
+def set_timeout_of(gloo: Any, timeout: timedelta) -> None:
+    """Sets the timeout of the next collectives of a group of gloo. Without the private name: it does not change."""
+    if hasattr(gloo, "_set_default_timeout"):
+        gloo._set_default_timeout(timeout)
+
+
 def store_client_of(process_group: Any) -> Any:
     """A separate client of the key-value store of a process group.
 

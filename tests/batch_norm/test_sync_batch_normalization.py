@@ -377,6 +377,16 @@ def skips_to_another_layer(rank: int) -> Any:
 
 
 @scenario
+def names_of_one_checksum(rank: int) -> Any:
+    """The names have the same CRC-32."""
+    net = convert_sync_batchnorm(
+        torch.nn.ModuleDict({n: torch.nn.BatchNorm1d(C) for n in ("plumless", "buckeroo")})
+    )
+    made = net["plumless"] if rank == 0 else net["buckeroo"]
+    return failure(lambda: made(whole(1, 3, C, dtype=torch.float32)))
+
+
+@scenario
 def backward_elsewhere(rank: int) -> Any:
     net = model()
     y = net["second"](whole(1, 3, C).requires_grad_())
@@ -630,6 +640,9 @@ def test_layer_skipped(found: Any) -> None:
     for kind, text, _ in found(skips_to_another_layer):
         assert kind == "ValueError"
         assert "'body.first'" in text and "'second'" in text
+    for kind, text, _ in found(names_of_one_checksum):
+        assert kind == "ValueError"
+        assert "'plumless'" in text and "'buckeroo'" in text
     for kind, text, _ in found(backward_elsewhere):
         assert kind == "ValueError"
         assert "'second', forward" in text and "'second', backward" in text
@@ -651,7 +664,7 @@ def test_layer_skipped_for_a_collective(found: Any) -> None:
     for kind, text, seconds in found(skips_to_another_collective, (0, 1)):
         assert kind == "RuntimeError"
         assert "SyncBatchNorm 'first'" in text
-        assert "rank 2 did not take part" in text
+        assert "rank 2 has not answered" in text
         assert SHORT * 0.7 < seconds < SHORT
     assert found(skips_to_another_collective)[2][0] == "RuntimeError"
 
@@ -660,7 +673,7 @@ def test_process_does_not_arrive(found: Any) -> None:
     for kind, text, seconds in found(does_not_arrive)[1:]:
         assert kind == "RuntimeError"
         assert "SyncBatchNorm 'first'" in text
-        assert "rank 0 did not take part" in text
+        assert "rank 0 has not answered" in text
         assert seconds < SHORT / 3
 
 
@@ -668,7 +681,7 @@ def test_process_dies(found: Any) -> None:
     for kind, text, seconds in found(dies, (0, 2)):
         assert kind == "RuntimeError"
         assert "SyncBatchNorm 'second', backward" in text
-        assert "rank 1 did not take part" in text
+        assert "rank 1 has not answered" in text
         assert seconds < 60
 
 

@@ -7,27 +7,31 @@ A `Communicator` has a ``size`` and ``all_gather(local, tag)``, a collective on 
 from __future__ import annotations
 
 import time
+import traceback
 import weakref
-import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError  # another class in Python 3.10
 from contextlib import suppress
 from datetime import timedelta
+from hashlib import blake2b
 from statistics import mode
-from typing import Any, NamedTuple, Protocol
+from threading import Thread
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from thnn._torch import assert_async, backend_of, store_client_of, timeout_of
+from thnn._torch import assert_async, backend_of, set_timeout_of, store_client_of, timeout_of
+
+_T = TypeVar("_T")
 
 # A message begins with one number, the checksum of its tag.
 _HEADER = 1
-# Seconds to wait for announcements after a failed collective:
-_GRACE_FOR_LAST = 0.5  # when all other processes but one have announced
-_GRACE = 1.0  # after unequal tags; also the most that is reserved in the timeout
-_MAX_GRACE = 10.0  # upper limit in every case
-# Largest fraction of the timeout that is reserved for waiting.
+# Seconds without news from other processes after which the diagnosis of a failure ends. So much of the timeout, but no
+# more than a fraction, is reserved for the diagnosis. A silent store is abandoned as many seconds later.
+_GRACE = 1.0
 _GRACE_FRACTION = 0.25
 
 
@@ -40,6 +44,10 @@ class Tag(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.layer}, {self.operation}, {self.payload}"
+
+    def checksum(self) -> int:
+        """52 bits of a digest: a number of float64 is exact up to 53."""
+        return int.from_bytes(blake2b(str(self).encode(), digest_size=8).digest(), "big") >> 12
 
 
 def payload_of(input: Tensor) -> str:
@@ -111,6 +119,9 @@ class ProcessGroupCommunicator:
     - on gloo the messages have separate connections, and are in the memory of the host: tensors of other devices are
       copied there and back.
 
+    After a failure each process closes these connections. gloo sends messages around a ring, in which only the
+    neighbours of a process notice that it is gone; the closed connections tell the others.
+
     Each communicator has a separate client of the store. Threads with different groups therefore never wait for each
     other; threads must not share a group, as everywhere in torch.distributed.
     """
@@ -120,10 +131,11 @@ class ProcessGroupCommunicator:
         self._rank: int = group.rank()
         self._global_ranks = dist.get_process_group_ranks(group)
         self._group = weakref.ref(group)
+        self._client: Any = None  # of the group's store
         self._gloo: Any = None  # the group of gloo that transfers messages
-        self._store = dist.PrefixStore("thnn", store_client_of(group))  # type: ignore[attr-defined]
         self._length = 0
         self._collectives = 0
+        self._failure = ""  # the message of the first failure
 
     def all_gather(self, local: Tensor, tag: Tag) -> Tensor:
         """The vectors (n) of all processes as (size, n), in the order of ranks; float64 on the device of `local`.
@@ -131,25 +143,26 @@ class ProcessGroupCommunicator:
         Raises ValueError if another process has another tag, RuntimeError if a process is gone or does not arrive
         within the timeout of the group. The message names that process if it can be determined.
         """
+        if self._failure:
+            raise RuntimeError(f"{tag}: an earlier collective of the group failed: {self._failure}")
         timeout = self._timeout(local.device)
         # The diagnosis of a failure has to fit into the timeout, too.
         grace = min(_GRACE, _GRACE_FRACTION * timeout)
-        deadline = time.monotonic() + timeout - 0.2 * grace
-        timeout -= grace
+        limit = time.monotonic() + timeout - grace
+        deadline = limit + 0.8 * grace
         self._collectives += 1
         needed = _HEADER + local.numel()
         try:
             if needed > self._length:
-                self._agree_on_length(needed, tag, timeout)
-            # Zeros, since the unused part is sent as well and must not disclose memory.
-            transport, device = self._transport(local.device, timeout)
-            message = local.new_zeros(self._length, device=device)
-            message[0] = zlib.crc32(str(tag).encode())
-            message[_HEADER:needed] = local
-            received = message.new_empty(self.size, self._length)
-            dist.all_gather(list(received.unbind()), message, transport)
+                _by(limit, lambda: self._agree_on_length(tag, limit))
+                self._length = needed
+            received = self._exchange(local, tag, limit)
         except RuntimeError as error:
-            raise RuntimeError(self._diagnose(tag, deadline, error)) from error
+            # The frames refer to the group of gloo; without references it closes its connections.
+            traceback.clear_frames(error.__traceback__)
+            self._gloo = None
+            self._failure = self._diagnose(tag, deadline, error)
+            raise RuntimeError(self._failure) from error
         self._check_tags(received[:, 0], tag)
         return received[:, _HEADER:needed].to(local.device)
 
@@ -173,7 +186,18 @@ class ProcessGroupCommunicator:
         """The timeout of the group in seconds."""
         return timeout_of(self._group_of_process(), device)
 
-    def _transport(self, device: torch.device, timeout: float) -> tuple[Any, torch.device]:
+    def _exchange(self, local: Tensor, tag: Tag, limit: float) -> Tensor:
+        """The messages of all processes (size, length)."""
+        transport, device = self._transport(local.device, limit)
+        # Zeros, since the unused part is sent as well and must not disclose memory.
+        message = local.new_zeros(self._length, device=device)
+        message[0] = tag.checksum()
+        message[_HEADER : _HEADER + local.numel()] = local
+        received = message.new_empty(self.size, self._length)
+        dist.all_gather(list(received.unbind()), message, transport)
+        return received
+
+    def _transport(self, device: torch.device, limit: float) -> tuple[Any, torch.device]:
         """The group that transfers the messages of tensors on a device, and the device of the messages."""
         group = self._group_of_process()
         # Other backends order messages on the device, where a second group could block the first.
@@ -181,24 +205,38 @@ class ProcessGroupCommunicator:
         if gloo is None or not isinstance(backend_of(group, device), gloo):
             return group, device
         if self._gloo is None:
-            store = dist.PrefixStore("gloo", self._store)  # type: ignore[attr-defined]
-            self._gloo = gloo(store, self._rank, self.size, timedelta(seconds=timeout))
+
+            def connect() -> Any:
+                store = dist.PrefixStore("gloo", self._store())  # type: ignore[attr-defined]
+                return gloo(store, self._rank, self.size, _until(limit))
+
+            self._gloo = _by(limit, connect)
+        set_timeout_of(self._gloo, _until(limit))
         return self._gloo, torch.device("cpu")
 
-    def _agree_on_length(self, length: int, tag: Tag, timeout: float) -> None:
-        """Sets the length of messages in all processes; raises ValueError if their tags differ."""
-        keys = self._announce(tag)
-        self._store.wait(keys, timedelta(seconds=timeout))
-        for rank, announced in zip(self._global_ranks, self._store.multi_get(keys)):
+    def _store(self) -> Any:
+        """The store of the group. If its host stands still, every call waits without a limit: call it by `_by`."""
+        if self._client is None:
+            client = store_client_of(self._group_of_process())
+            self._client = dist.PrefixStore("thnn", client)  # type: ignore[attr-defined]
+        return self._client
+
+    def _agree_on_length(self, tag: Tag, limit: float) -> None:
+        """Waits until all processes are in a collective of the same tag; raises ValueError if their tags differ."""
+        self._announce(tag)
+        keys = self._keys()
+        self._store().wait(keys, _until(limit))
+        for rank, announced in zip(self._global_ranks, self._store().multi_get(keys)):
             if announced.decode() != str(tag):
                 raise ValueError(f"{tag}: rank {rank} is in {announced.decode()}")
-        self._length = length
 
-    def _announce(self, tag: Tag) -> list[str]:
-        """Writes the tag of this process to the store; returns the keys of all processes, by rank."""
-        keys = [f"{self._collectives}/{rank}" for rank in range(self.size)]
-        self._store.set(keys[self._rank], str(tag))
-        return keys
+    def _keys(self) -> list[str]:
+        """The keys of the tags of all processes in the store, by rank."""
+        return [f"{self._collectives}/{rank}" for rank in range(self.size)]
+
+    def _announce(self, tag: Tag) -> None:
+        """Writes the tag of this process to the store."""
+        self._store().set(self._keys()[self._rank], str(tag))
 
     def _check_tags(self, checksums: Tensor, tag: Tag) -> None:
         """Raises ValueError if the tags of the received messages differ."""
@@ -211,39 +249,83 @@ class ProcessGroupCommunicator:
         numbers = checksums.tolist()
         differing = {rank for rank, number in enumerate(numbers) if number != numbers[self._rank]}
         if differing:
-            announced = self._announcements(tag, differing, time.monotonic() + _GRACE)
-            rank = min(announced, default=min(differing))
-            other = announced.get(rank, "another collective")
+            deadline = time.monotonic() + _GRACE
+
+            def answers() -> dict[int, str]:
+                self._announce(tag)
+                return self._answers(tag, differing, deadline)
+
+            answered: dict[int, str] = {}
+            with suppress(RuntimeError):
+                answered = _by(deadline, answers)
+            rank = min(answered, default=min(differing))
+            other = answered.get(rank, "another collective")
             raise ValueError(f"{tag}: rank {self._global_ranks[rank]} is in {other}")
 
-    def _diagnose(self, tag: Tag, deadline: float, error: RuntimeError) -> str:
-        """The message for a failed collective: the process that is elsewhere or absent, as far as announced."""
+    def _diagnose(self, tag: Tag, deadline: float, error: Exception) -> str:
+        """The message for a failed collective: the process that is elsewhere or silent, as far as the store knows."""
         others = {*range(self.size)} - {self._rank}
-        try:
-            announced = self._announcements(tag, others, deadline)
-        except RuntimeError:
-            return f"{tag}: all_gather failed, and so did the search for the missing process: {error}"
-        for rank in sorted(announced):
-            if announced[rank] != str(tag):
-                return f"{tag}: rank {self._global_ranks[rank]} is in {announced[rank]}"
-        absent = [str(self._global_ranks[rank]) for rank in sorted(others - announced.keys())]
-        if absent:
-            return f"{tag}: {'ranks' if len(absent) > 1 else 'rank'} {', '.join(absent)} did not take part: {error}"
-        return f"{tag}: all_gather failed: {error}"
 
-    def _announcements(self, tag: Tag, others: set[int], deadline: float) -> dict[int, str]:
-        """The tags that other processes announce until `deadline`, by rank; announces that of this process first."""
-        keys = self._announce(tag)
-        announced: dict[int, str] = {}
-        start = time.monotonic()
-        deadline = min(deadline, start + _MAX_GRACE)
-        last = min(deadline, start + _GRACE_FOR_LAST)
-        while len(announced) < len(others):
-            for rank in others - announced.keys():
-                if self._store.check([keys[rank]]):
-                    announced[rank] = self._store.get(keys[rank]).decode()
-            # At least one process is the cause of the failure: if one is left, it probably is the cause.
-            if time.monotonic() > (last if len(announced) == len(others) - 1 else deadline):
-                break
+        def answers() -> dict[int, str]:
+            self._announce(tag)
+            self._store().set(f"failed/{self._rank}", "")
+            return self._answers(tag, others, deadline)
+
+        try:
+            answered = _by(deadline, answers)
+        except RuntimeError:
+            return (
+                f"{tag}: rank {self._global_ranks[self._rank]} waited for the other ranks, and the store of the group,"
+                f" usually in rank 0, does not answer: {error}"
+            )
+        for rank in sorted(answered):
+            if answered[rank] != str(tag):
+                return f"{tag}: rank {self._global_ranks[rank]} is in {answered[rank]}"
+        silent = [str(self._global_ranks[rank]) for rank in sorted(others - answered.keys())]
+        if silent:
+            ranks = f"ranks {', '.join(silent)} have" if len(silent) > 1 else f"rank {silent[0]} has"
+            return f"{tag}: {ranks} not answered: {error}"
+        return f"{tag}: all_gather failed in all ranks: {error}"
+
+    def _answers(self, tag: Tag, ranks: set[int], deadline: float) -> dict[int, str]:
+        """The tags of other processes that are in another collective, or have failed in this or a neighbouring one.
+
+        Ends at `deadline`, or earlier if there is no news.
+        """
+        store, keys = self._store(), self._keys()
+        answered: dict[int, str] = {}
+        news = time.monotonic()
+        while True:
+            for rank in ranks - answered.keys():
+                # In this order: a process writes its tag first.
+                failed = store.check([f"failed/{rank}"])
+                announced = store.get(keys[rank]).decode() if store.check([keys[rank]]) else str(tag)
+                if failed or announced != str(tag):
+                    answered[rank] = announced
+                    news = time.monotonic()
+            if len(answered) == len(ranks) or time.monotonic() > min(deadline, news + _GRACE):
+                return answered
             time.sleep(0.01)
-        return announced
+
+
+def _by(deadline: float, function: Callable[[], _T]) -> _T:
+    """The result of a function of the store that ends by `deadline`, unless the store is silent: then RuntimeError."""
+    future: Future[_T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(function())
+        except Exception as error:
+            future.set_exception(error)
+
+    # If the store is silent, this thread waits as long as the process exists. It is a daemon, which may be left behind.
+    Thread(target=run, daemon=True).start()
+    try:
+        return future.result(max(0.0, deadline + _GRACE - time.monotonic()))
+    except FutureTimeoutError:
+        raise RuntimeError("timed out") from None
+
+
+def _until(limit: float) -> timedelta:
+    """The time from now to `limit`; not 0, with which some waits have no limit."""
+    return timedelta(seconds=max(0.01, limit - time.monotonic()))
