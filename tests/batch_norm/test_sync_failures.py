@@ -61,6 +61,15 @@ CASES = {
         3, (0,), "kill", FIRST_STEP, at="agree", host=0, error=NO_STORE
     ),
     "one of four dies": Case(4, (1,), "kill", error=SILENT + "rank 1 has not answered", seconds=TIMEOUT),
+    "one of four raises after a collective": Case(
+        4,
+        (1,),
+        "raise",
+        collective=3,
+        at="gathered",
+        error="rank 1 has failed in another collective",
+        seconds=TIMEOUT,
+    ),
     "two of six die": Case(6, (1, 2), "kill", error=SILENT + "ranks 1, 2 have not answered", seconds=TIMEOUT),
 }
 

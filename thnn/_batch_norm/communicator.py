@@ -259,7 +259,7 @@ class ProcessGroupCommunicator:
             with suppress(RuntimeError):
                 answered = _by(deadline, answers)
             rank = min(answered, default=min(differing))
-            other = answered.get(rank, "another collective")
+            other = answered.get(rank) or "another collective"
             raise ValueError(f"{tag}: rank {self._global_ranks[rank]} is in {other}")
 
     def _diagnose(self, tag: Tag, deadline: float, error: Exception) -> str:
@@ -279,18 +279,22 @@ class ProcessGroupCommunicator:
                 f" usually in rank 0, does not answer: {error}"
             )
         for rank in sorted(answered):
-            if answered[rank] != str(tag):
+            if answered[rank] not in ("", str(tag)):
                 return f"{tag}: rank {self._global_ranks[rank]} is in {answered[rank]}"
-        silent = [str(self._global_ranks[rank]) for rank in sorted(others - answered.keys())]
-        if silent:
-            ranks = f"ranks {', '.join(silent)} have" if len(silent) > 1 else f"rank {silent[0]} has"
-            return f"{tag}: {ranks} not answered: {error}"
+        if silent := others - answered.keys():
+            return f"{tag}: {self._named(silent)} not answered: {error}"
+        if elsewhere := {rank for rank in others if not answered[rank]}:
+            return f"{tag}: {self._named(elsewhere)} failed in another collective: {error}"
         return f"{tag}: all_gather failed in all ranks: {error}"
 
-    def _answers(self, tag: Tag, ranks: set[int], deadline: float) -> dict[int, str]:
-        """The tags of other processes that are in another collective, or have failed in this or a neighbouring one.
+    def _named(self, ranks: set[int]) -> str:
+        """The subject of a sentence in the perfect tense."""
+        names = ", ".join(str(self._global_ranks[rank]) for rank in sorted(ranks))
+        return f"ranks {names} have" if len(ranks) > 1 else f"rank {names} has"
 
-        Ends at `deadline`, or earlier if there is no news.
+    def _answers(self, tag: Tag, ranks: set[int], deadline: float) -> dict[int, str]:
+        """The tags of other processes that have failed in this collective or are in another one; "" if they have failed
+        in the one before or after. Ends at `deadline`, or earlier if there is no news.
         """
         store, keys = self._store(), self._keys()
         answered: dict[int, str] = {}
@@ -299,8 +303,8 @@ class ProcessGroupCommunicator:
             for rank in ranks - answered.keys():
                 # In this order: a process writes its tag first.
                 failed = store.check([f"failed/{rank}"])
-                announced = store.get(keys[rank]).decode() if store.check([keys[rank]]) else str(tag)
-                if failed or announced != str(tag):
+                announced = store.get(keys[rank]).decode() if store.check([keys[rank]]) else ""
+                if failed or announced not in ("", str(tag)):
                     answered[rank] = announced
                     news = time.monotonic()
             if len(answered) == len(ranks) or time.monotonic() > min(deadline, news + _GRACE):
