@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import gc
+import linecache
 import re
 import threading
 from collections.abc import Callable
@@ -518,6 +520,16 @@ def test_fork_refuses(model: Any, example: Any, error: type[Exception], message:
         fork(model, example)
 
 
+def test_a_freed_fork_leaves_no_source() -> None:
+    before = set(linecache.cache)
+    branches = fork(nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)), torch.zeros(2, 3), fold=True)
+    assert {*linecache.cache} > before
+    del branches
+    thnn.convert(nn.Sequential(nn.BatchNorm1d(3), nn.ReLU()))
+    gc.collect()
+    assert set(linecache.cache) == before
+
+
 def test_a_fork_is_not_copied() -> None:
     branches = fork(nn.ReLU(), torch.ones(1))
     for what in (branches, branches.infer):
@@ -539,3 +551,55 @@ def test_tracing_leaves_no_patches() -> None:
         fork(Decides(), torch.ones(1))
     fork(Functional(), images().float())
     assert patched() == before
+
+
+def test_children_of_modules_with_hooks_are_those_of_the_call() -> None:
+    """Also where a new child has the address of a freed one."""
+
+    class Hooked(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.act: nn.Module | None = nn.Linear(3, 3)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.act(x)  # type: ignore[misc]
+
+    model = nn.Sequential(Hooked())
+    model[0].register_forward_hook(lambda *_: None)
+    x = torch.randn(2, 3)
+    branches = fork(model, x)
+    for _ in range(20):
+        model[0].act = None
+        model[0].act = nn.Linear(3, 3)
+        assert branches.train(x).equal(model(x))
+        assert branches.infer(x).equal(model(x))
+    thnn.convert(model)
+    model[0].act.register_forward_pre_hook(lambda layer, _: classes.append(type(layer).__mro__[1]))
+    classes: list[type] = []
+    branches.infer(x)
+    assert classes == [thnn.nn.Linear]
+
+
+class _Scaled(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.scale
+
+
+@pytest.mark.parametrize("name", ["0", "1", "1.0", "2"])
+def test_a_module_that_is_replaced(name: str) -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.Sequential(nn.Tanh(), nn.Linear(3, 3)), _Scaled())
+    x = torch.randn(2, 3)
+    branches = fork(model, x)
+    before = model.get_submodule(name)
+    model.set_submodule(name, copy.deepcopy(before))
+    for branch in (branches.train, branches.infer):
+        with pytest.raises(
+            ValueError, match=f"the model has changed: {name!r} is another module now; fork it"
+        ):
+            branch(x)
+    model.set_submodule(name, before)
+    assert branches.infer(x).equal(model(x))

@@ -6,6 +6,7 @@ import copy
 import pickle
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -392,3 +393,18 @@ def test_statistics_of_a_batch_are_not_in_the_infer_branch() -> None:
         net.infer("total", x=images())
     assert net.train("total", x=images()).item() > 0
     assert "total" not in [name for o in net.branch("infer") for name in o.writes]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [nn.ReLU(True), torch.relu_, nn.Sequential(nn.Identity(), nn.ReLU(True)), lambda x: x.view(-1).relu_()],
+)
+def test_a_change_of_a_variable_in_place(kind: Any) -> None:
+    square = Operator(torch.mul, "x", "x", output="x2")
+    net = net_of(square, Operator(kind, "x2", output="y"), Operator(torch.sum, "x2", output="sum"))
+    with pytest.raises(
+        ValueError, match=r"-> 'y': variable 'x2' was changed in place; .* is written once \(0='x2'"
+    ):
+        net.train(("y", "sum"), x=torch.randn(3))
+    inner = Operator(nn.Sequential(nn.Linear(3, 3), nn.ReLU(True)), "x2", output="y")
+    net_of(square, inner).train("y", x=torch.randn(1, 3))

@@ -6,11 +6,11 @@ import keyword
 import linecache
 import re
 import threading
+import weakref
 from collections.abc import Callable
 from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -41,11 +41,26 @@ class Branch:
         self.graph = graph
         self.training = training
         self._root = root
-        # The called layers with their classes: if the class of a layer changes, the trace is no longer valid.
-        model = SimpleNamespace(**{ROOT: module})
-        targets = dict.fromkeys(str(node.target) for node in graph.nodes if node.op == "call_module")
-        self._layers = [(layer, type(layer)) for layer in (attribute(model, name) for name in targets)]
+        # The called layers with their classes, and the modules on the paths to layers and parameters, each with the
+        # `_modules` that has it: if one of them changes, the trace is no longer valid.
+        self._layers: list[tuple[nn.Module, type]] = []
+        self._path: dict[str, tuple[dict[str, Any], str, nn.Module]] = {}
+        for node in graph.nodes:
+            if node.op == "call_module":
+                layer = self._keep_path(module, path_in_model(node.target))
+                self._layers.append((layer, type(layer)))
+            elif node.op == "get_attr":
+                self._keep_path(module, path_in_model(node.target).rpartition(".")[0])
         self._compile()
+
+    def _keep_path(self, module: nn.Module, path: str) -> nn.Module:
+        """The module at a path, with whose modules `_path` is completed."""
+        here = ""
+        for name in filter(None, path.split(".")):
+            here = f"{here}.{name}".removeprefix(".")
+            children, module = module._modules, module._modules[name]  # type: ignore[assignment]
+            self._path[here] = children, name, module
+        return module
 
     def _compile(self) -> None:
         # Each module gets one name, which is faster to look up than its path.
@@ -67,13 +82,20 @@ class Branch:
             node.target = target
         self.code = source.src
         filename = f"<thnn fork {next(_number)}>"
+        # Lines for tracebacks, until the branch is freed.
         linecache.cache[filename] = (len(self.code), None, self.code.splitlines(True), filename)
+        weakref.finalize(self, linecache.cache.pop, filename, None).atexit = False
         namespace = dict(source.globals)
         exec(compile(self.code, filename, "exec"), namespace)
         self._function: Callable[..., Any] = namespace["forward"]
         self._sets_grad_mode = any(node.target is set_caller_grad_enabled for node in self.graph.nodes)
 
     def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+        for path, (children, name, module) in self._path.items():
+            if children.get(name) is not module:
+                raise ValueError(
+                    f"Branch: the model has changed: {path!r} is another module now; fork it again"
+                )
         for layer, cls in self._layers:
             if type(layer) is not cls:
                 raise ValueError(
@@ -117,10 +139,15 @@ def _identifier(text: str) -> str:
     return re.sub(r"[^0-9A-Za-z_]", "_", text)
 
 
+def path_in_model(target: Any) -> str:
+    """The path of a layer or parameter in the model, from the target of a node."""
+    return str(target).removeprefix(ROOT).removeprefix(".")
+
+
 def node_name(node: fx.Node) -> str:
     """The name of a node in messages and pictures."""
     if node.op in ("call_module", "get_attr"):
-        return str(node.target).removeprefix(ROOT).removeprefix(".") or ROOT
+        return path_in_model(node.target) or ROOT
     if node.op == "call_function":
         return str(getattr(node.target, "__name__", node.target)).removesuffix("Function").removeprefix("_")
     return str(node.target)

@@ -61,7 +61,12 @@ class ModeViews:
         if getattr(type(module), "_views", None) is self:
             return module
         view = self._views.get(id(module))
-        if view is None:
+        # Another module may have the address of a freed one, and the class of a module may change.
+        if (
+            view is None
+            or view.__dict__ is not module.__dict__
+            or type(view).__bases__[0] is not type(module)
+        ):
             view = self._views[id(module)] = self.create(module, {})
         return view
 

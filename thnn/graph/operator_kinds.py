@@ -15,7 +15,7 @@ from torch import Tensor
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._functions.base import FunctionBase
 from thnn._functions.classes import function_classes
-from thnn.graph.variables import Names, Variable, name_of, names_of
+from thnn.graph.variables import Names, Variable, flat_names, name_of, names_of
 
 Run = Callable[[Sequence[Any], Mapping[str, Any], int], Any]
 
@@ -167,9 +167,37 @@ def _of_callable(function: Callable[..., Any]) -> Binder:
         def run(arguments: Sequence[Any], attributes: Mapping[str, Any], batch_id: int) -> Any:
             return function(*arguments[:count], **dict(zip(variables, arguments[count:])), **attributes)
 
-        return Binding(reads, writes, keywords, run)
+        return Binding(reads, writes, keywords, _checked(reads, run))
 
     return bind
+
+
+def _checked(reads: Mapping[str, Names], run: Run) -> Run:
+    """`run`, with a ValueError if it changes a variable that it reads, whose other readers would get either value.
+
+    Tensors of inference mode, and torch.compile, do not count changes.
+    """
+    names = tuple(flat_names(reads.values()))
+
+    def checked(arguments: Sequence[Any], attributes: Mapping[str, Any], batch_id: int) -> Any:
+        before = _versions(arguments)
+        result = run(arguments, attributes, batch_id)
+        for name, old, new in zip(names, before, _versions(arguments)):
+            if old != new:
+                raise ValueError(
+                    f"variable {name!r} was changed in place; expected no change, since a variable is written once"
+                )
+        return result
+
+    return checked
+
+
+def _versions(arguments: Sequence[Any]) -> list[int | None]:
+    """The number of changes in place of each tensor."""
+    if torch.compiler.is_compiling():
+        return []
+    values = (v for argument in arguments for v in (argument if isinstance(argument, tuple) else (argument,)))
+    return [v._version if isinstance(v, Tensor) and not v.is_inference() else None for v in values]
 
 
 def _of_module(module: torch.nn.Module) -> Binder:
@@ -186,6 +214,6 @@ def _of_module(module: torch.nn.Module) -> Binder:
                 f"{where}: unexpected keyword {next(iter(keywords))!r}; a module takes variables and output"
             )
         branch = trace(module, len(inputs), training=bool(attributes.get("training", False)))
-        return Binding(reads, writes, attributes, lambda arguments, *_: branch(*arguments))
+        return Binding(reads, writes, attributes, _checked(reads, lambda arguments, *_: branch(*arguments)))
 
     return bind

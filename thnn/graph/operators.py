@@ -49,7 +49,8 @@ class Operator:
 
     Errors: TypeError for unknown or missing keywords, for a wrong type of name, for is_infer, train or training that is
     neither True nor False, for a mutable attribute; ValueError for an unknown function, an attribute out of range,
-    ``inplace=True`` (a variable is written once), one name for two results. Assignment to an operator is an
+    ``inplace=True`` (a variable is written once), one name for two results. A run raises ValueError, too, where a
+    callable or module has changed a variable in place. Assignment to an operator is an
     AttributeError or TypeError; `replace` creates another one.
     """
 
