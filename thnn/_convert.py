@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 from collections import Counter
 from collections.abc import Iterator
+from types import CodeType
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +18,7 @@ import thnn.nn
 from thnn._batch_norm.activation import Activation
 from thnn._binding.device import device_types
 from thnn._table import aligned
-from thnn.graph.branch import ROOT, Branch
+from thnn.graph.branch import Branch, path_in_model
 from thnn.graph.mode_views import has_hooks
 from thnn.graph.tracing import trace
 from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, FusedReLU, FusedReLU6
@@ -31,8 +33,11 @@ _COUNTERPARTS = {
     for name in thnn.nn.__all__
     if name != "SyncBatchNorm" and isinstance(getattr(nn, name, None), type)
 }
-# Containers compute nothing, so a report leaves them out.
-_CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Identity)
+# Containers and wrappers compute nothing, so a report leaves them out.
+_CONTAINER_FORWARDS = (nn.Module.forward, nn.Sequential.forward, nn.Identity.forward)
+_WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
+# The names of instructions that compute, in code of Python 3.10 or later.
+_OPERATORS = ("BINARY_", "INPLACE_", "UNARY_", "COMPARE_")
 # A parametrized layer has a class of its own.
 _PARAMETRIZED = "parametrized"
 # Of each activation that batch normalization may include: the layer, and the one that replaces it after a fusion.
@@ -43,7 +48,6 @@ _RECTIFIERS: dict[Activation, tuple[type[nn.Module], type[nn.Module]]] = {
 _FUSED = {fused: layer for layer, fused in _RECTIFIERS.values()}
 _ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()}
 _ORIGINALS |= {fused: _ORIGINALS[layer] for fused, layer in _FUSED.items()}
-_OURS = {*_ORIGINALS, thnn.nn.SyncBatchNorm}
 
 
 class Layer(NamedTuple):
@@ -58,7 +62,9 @@ class Report(NamedTuple):
     """The changes that ``convert`` or ``revert`` made; ``print(report)`` shows them as a table.
 
     ``replaced`` has the layers that changed their class, ``fused`` the layers of batch normalization that include the
-    ReLU or ReLU6 of the remark, ``left`` the layers that could not be converted (or reverted), with the reason.
+    ReLU or ReLU6 of the remark, ``left`` the layers that could not be converted (or reverted), with the reason, and the
+    modules whose forward computes something besides its layers. The table has one line for all entries of ``left`` of
+    one class and reason.
     """
 
     replaced: tuple[Layer, ...]
@@ -77,9 +83,22 @@ class RevertReport(Report):
 
 
 def _table(**sections: tuple[Layer, ...]) -> str:
-    rows = [(title, *layer) for title, layers in sections.items() for layer in layers]
+    rows = [
+        (title, *layer)
+        for title, layers in sections.items()
+        for layer in (_joined(layers) if title == "left" else layers)
+    ]
     counts = ", ".join(f"{len(layers)} {title}" for title, layers in sections.items())
     return "\n".join([*aligned(rows), counts])
+
+
+def _joined(layers: tuple[Layer, ...]) -> Iterator[Layer]:
+    """One entry for all layers of one class with one remark."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for layer in layers:
+        names.setdefault((layer.kind, layer.remark), []).append(layer.name)
+    for (kind, remark), (first, *others) in names.items():
+        yield Layer(f"{first} and {len(others)} more" if others else first, kind, remark)
 
 
 def convert(model: nn.Module, *, fuse: bool = True) -> Report:
@@ -118,7 +137,7 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
             replaced.append(Layer(name, type(layer).__name__))
         elif target is not None:
             left.append(Layer(name, type(layer).__name__, reason))
-        elif type(layer) not in _OURS and not isinstance(layer, _CONTAINERS):
+        elif _computes(layer):
             left.append(Layer(name, type(layer).__name__, _why_unknown(layer)))
     before = _unfuse(model)
     fused = _fuse(model) if fuse else []
@@ -159,18 +178,31 @@ def _check_module(function: str, model: Any) -> None:
 
 
 def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """The modules without children, those of a class that is converted or reverted, and parametrized ones without their
-    parametrizations; each with its first name."""
+    """The modules, of parametrized ones without their parametrizations; each with its first name."""
     inner: set[int] = set()
     for name, module in model.named_modules():
         if id(module) in inner:
             continue
-        parametrized = is_parametrized(module)
-        if parametrized:
+        if is_parametrized(module):
             inner.update(map(id, module.parametrizations.modules()))
-        known = type(module) in _COUNTERPARTS or type(module) in _ORIGINALS
-        if known or parametrized or next(module.children(), None) is None:
-            yield name or type(model).__name__, module
+        yield name or type(model).__name__, module
+
+
+def _computes(module: nn.Module) -> bool:
+    """Whether a module that is not one of thnn computes something itself: its forward does not only call children."""
+    forward = type(module).forward
+    is_ours = type(module).__module__.startswith("thnn.")
+    if is_ours or forward in _CONTAINER_FORWARDS or isinstance(module, _WRAPPERS):
+        return False
+    code = getattr(forward, "__code__", None)
+    if not module._modules or code is None or any(isinstance(c, CodeType) for c in code.co_consts):
+        return True
+    if not {*code.co_names} <= {*module._modules}:
+        return True
+    return any(
+        instruction.opname.startswith(_OPERATORS) and instruction.opname != "BINARY_SUBSCR"
+        for instruction in dis.get_instructions(code)
+    )
 
 
 def _why_unknown(layer: nn.Module) -> str:
@@ -181,11 +213,11 @@ def _why_unknown(layer: nn.Module) -> str:
             return f"a subclass of nn.{base.__name__}"
     if type(layer) is nn.SyncBatchNorm:
         return "thnn.nn.convert_sync_batchnorm() converts it"
-    return (
-        "thnn has no such layer"
-        if type(layer).__module__.startswith("torch.nn.")
-        else "not a layer of torch.nn"
-    )
+    if type(layer).__module__.startswith("torch.nn."):
+        return "thnn has no such layer"
+    if layer._modules:
+        return "its layers are converted, the functions that its forward calls are not"
+    return "not a layer of torch.nn"
 
 
 def _reason_of_types(model: nn.Module) -> str:
@@ -300,16 +332,12 @@ def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, d
             if follower is None or _activation(follower) is None or has_hooks(follower):
                 refused.add(id(layer))
             else:
-                layers[prefix + _path(user.target)] = follower
+                layers[prefix + path_in_model(user.target)] = follower
         if len(node.users) != 1:  # several would return one tensor, which an in-place operation may change
             refused.add(id(layer))
         found.setdefault(id(layer), {}).update(layers)
     return {key: layers for key, layers in found.items() if key not in refused}
 
 
-def _path(target: str) -> str:
-    return target.removeprefix(ROOT).removeprefix(".")
-
-
 def _module_at(module: nn.Module, target: str) -> nn.Module:
-    return module.get_submodule(_path(target))
+    return module.get_submodule(path_in_model(target))

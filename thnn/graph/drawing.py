@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from thnn._table import printable
 from thnn.graph.forks import Fork
 from thnn.graph.net import BRANCHES, Net
 from thnn.graph.picture import SHARED, Picture, picture_of_fork, picture_of_net
@@ -68,4 +69,4 @@ def _text(picture: Picture) -> str:
         lines.extend(
             f"  {mark(group.active)}{group.kind} {line}  -> {users}{changed}" for line in group.lines
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(printable, lines)) + "\n"

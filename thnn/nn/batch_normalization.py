@@ -69,7 +69,8 @@ class _BatchNorm(BatchNormBase):
     """Base class of the layers. A subclass defines its dimensions, `_dims`, and may override `_compute`."""
 
     _dims: ClassVar[dict[int, str]] = {}
-    # Defaults for layers that were created by torch and got this class later.
+    # Defaults for layers that were created by torch, perhaps pickled by torch 0.3, and got this class later.
+    track_running_stats: bool = True
     unbiased: bool = True
     first_batch: FirstBatch = "blend"
     update_statistics: bool = True
@@ -185,10 +186,11 @@ class _BatchNorm(BatchNormBase):
                 weight, bias = parameters["weight"], parameters["bias"]
                 running_mean, running_var = buffers["running_mean"], buffers["running_var"]
                 batches = buffers["num_batches_tracked"]
-            except KeyError:  # parametrized, pruned or sharded layers store them elsewhere
+            except KeyError:
+                # Parametrized, pruned or sharded layers store them elsewhere; pickles of torch 0.3 count no batches.
                 weight, bias = self.weight, self.bias
                 running_mean, running_var = self.running_mean, self.running_var
-                batches = self.num_batches_tracked
+                batches = getattr(self, "num_batches_tracked", None)
             if not self.training:
                 by_batch = running_mean is None and running_var is None
                 return self._compute(input, weight, bias, running_mean, running_var, by_batch, 0.0)
