@@ -90,6 +90,7 @@ $(LIBRARY): $(SOURCES) | $(READY)
 
 # `regenerate` compiles before pip would, since pip hides the progress of a build.
 $(READY): constraints.txt pyproject.toml setup.py
+	@$(PYTHON) -m thnn doctor --build
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m tools.install_torch $(CONSTRAINTS) $(TORCH_INDEX)
 	$(BIN)/pip install --constraint $(CONSTRAINTS) setuptools cmake ninja cffi

@@ -63,7 +63,10 @@ _CHOSEN_MODULES = (
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m thnn", description="thnn from the command line.")
+    # The console command has the name thnn, a module is run by the path of this file.
+    is_command = Path(sys.argv[0]).name == "thnn"
+    prog = "thnn" if is_command else "python -m thnn"
+    parser = argparse.ArgumentParser(prog=prog, description="thnn from the command line.")
     parser.add_argument("--version", action="version", version=f"thnn {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
@@ -72,6 +75,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_info)
+
+    command = commands.add_parser(
+        "doctor",
+        help="print what this machine lacks for thnn, and the commands that bring it",
+        description="Works without torch and without the library. Exit status 1 if something is missing without which"
+        " `import thnn`, or with --build a build, fails.",
+    )
+    command.add_argument(
+        "--build", action="store_true", help="only what a build of the source tree needs before `make setup`"
+    )
+    command.set_defaults(run=_doctor)
 
     command = commands.add_parser("list", help="list the modules, or the functions and arguments of some")
     command.add_argument(
@@ -283,6 +297,12 @@ def _info(options: argparse.Namespace) -> int:
     return 0
 
 
+def _doctor(options: argparse.Namespace) -> int:
+    from thnn._doctor import doctor
+
+    return doctor(options.build)
+
+
 def _list(options: argparse.Namespace) -> int:
     from thnn._header.registry import modules
 
@@ -476,7 +496,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checks_header = options.run is _check and len(options.modules) == 1 and options.modules[0].endswith(".h")
     if checks_header and not (options.sanitize or options.in_this_process):
         return _check_apart(options, given)
-    if options.run not in (_list, _new, _regenerate):  # these three need neither the library nor torch
+    if options.run not in (_doctor, _list, _new, _regenerate):  # these need neither the library nor torch
         try:
             from thnn._binding import library  # noqa: F401
         except (ImportError, ValueError) as error:

@@ -39,13 +39,18 @@ def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "info", "list", "check", "bench", "new", "torch-support", "regenerate"]
+    "command", ["", "info", "doctor", "list", "check", "bench", "new", "torch-support", "regenerate"]
 )
-def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("program", ["/somewhere/bin/thnn", "/somewhere/thnn/__main__.py"])
+def test_help(
+    command: str, program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [program])
     with pytest.raises(SystemExit) as end:
         main([*([command] if command else []), "--help"])
     assert end.value.code == 0
-    assert "usage: python -m thnn" in capsys.readouterr().out
+    name = "thnn" if program.endswith("thnn") else "python -m thnn"
+    assert capsys.readouterr().out.startswith(f"usage: {name} {command}".rstrip() + " [-h]")
 
 
 def test_usage_errors_exit_with_2() -> None:

@@ -74,6 +74,12 @@ def test_wheel(wheel: Path) -> None:
     assert any(n.endswith("licenses/LICENSE") for n in names)
 
 
+def test_the_command(installed: Path) -> None:
+    assert run(installed / "bin" / "thnn", "list", "Tanh", cwd=installed, PYTHONPATH=str(installed)) == run(
+        sys.executable, "-m", "thnn", "list", "Tanh", cwd=installed
+    )
+
+
 def test_libraries_need_neither_torch_nor_python(installed: Path) -> None:
     needed = {}
     for name in ("libTHNN.so", "_C.abi3.so", "testing/libroofline.so"):
