@@ -151,7 +151,7 @@ def test_package_of_a_new_module(installed: Path, tmp_path: Path) -> None:
     march = "x86-64-v2" if platform.machine() == "x86_64" else "native"
     run(*pip, "wheel", *options, tmp_path / "my_layer", cwd=tmp_path, THNN_MARCH=march, **variables)
     (wheel,) = wheels.iterdir()
-    assert re.fullmatch(r"my_layer-0\.1\.0-cp310-abi3-linux_\w+\.whl", wheel.name)
+    assert re.fullmatch(r"my_layer-0\.1\.0-py3-none-linux_\w+\.whl", wheel.name)
     run(*pip, "install", "--quiet", "--no-deps", "--target", site, wheel, cwd=tmp_path)
     shutil.rmtree(tmp_path / "my_layer" / "src")
     variables["PYTHONPATH"] = f"{site}{os.pathsep}{installed}"

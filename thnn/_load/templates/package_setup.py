@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 SOURCE = Path(__file__).resolve().parent / "src" / "PACKAGE"
@@ -23,9 +24,14 @@ class BuildLibrary(build_ext):
         thnn.build_library(SOURCE / "NAME.h", folder / "libPACKAGE.so", march=march)
 
 
+class Wheel(bdist_wheel):
+    """One wheel for every Python, free-threaded ones too: the library does not depend on Python."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", super().get_tag()[2]
+
+
 setup(
-    # The library does not depend on Python's version: one wheel for every Python from 3.10 on.
-    ext_modules=[Extension("PACKAGE.library", sources=[], py_limited_api=True)],
-    options={"bdist_wheel": {"py_limited_api": "cp310"}},
-    cmdclass={"build_ext": BuildLibrary},
+    ext_modules=[Extension("PACKAGE.library", sources=[])],
+    cmdclass={"bdist_wheel": Wheel, "build_ext": BuildLibrary},
 )
