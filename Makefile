@@ -14,7 +14,7 @@ SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(s
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test bench lint format docs sanitize cuda emulate
+.PHONY: help setup demo test bench lint format docs sanitize cuda emulate wheels
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,23 @@ format: $(READY) ## format Python and C
 docs: $(READY) ## build the documentation into site/, and check the files of changes/
 	$(BIN)/mkdocs build --strict
 	$(BIN)/towncrier build --draft --version next > /dev/null
+
+# The wheel is built from the source distribution twice, each time in another temporary folder: the bytes are the same. Its
+# platform is that of this machine's C library; a release builds it in a container with an older one (pyproject.toml,
+# cibuildwheel). It brings no OpenMP runtime: torch's serves both. abi3audit is for wheels of the stable ABI.
+WHEELS := build/wheels
+wheels: $(READY) ## build the source distribution and the wheel into dist/, and check them
+	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) abi3audit auditwheel build
+	rm -rf dist $(WHEELS)
+	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && \
+	$(BIN)/python -m build --no-isolation --outdir $(WHEELS)/first && \
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(WHEELS)/second $(WHEELS)/first/*.tar.gz && \
+	for build in first second; do $(BIN)/auditwheel repair --strip --exclude libgomp.so.1 \
+	  --wheel-dir $(WHEELS)/$$build/repaired $(WHEELS)/$$build/*.whl || exit 1; done
+	cmp $(WHEELS)/first/repaired/*.whl $(WHEELS)/second/repaired/*.whl
+	mkdir dist
+	cp $(WHEELS)/first/*.tar.gz $(WHEELS)/first/repaired/*.whl dist
+	case $$(echo dist/*.whl) in *-abi3-*) $(BIN)/abi3audit --strict dist/*.whl;; esac
 
 # The tests run in a copy of the package with an instrumented library, and Python imports the package of the folder in
 # which it runs. libstdc++ is preloaded because the sanitizer looks up the functions of libstdc++ once, at the start.
