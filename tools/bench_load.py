@@ -148,7 +148,7 @@ def main() -> int:
 
         compilers: dict[str, tuple[Compiler, tuple[str, ...]]] = {"for the emulation": (find_cxx(), ())}
         if (nvcc := find_nvcc()) is not None:
-            found = Compiler((str(nvcc),), nvcc.resolve(), False)
+            found = Compiler((str(nvcc),), nvcc.resolve())
             compilers["for CUDA by nvcc"] = found, gpu_architectures() or ("90",)
         for what, (compiler, architectures) in compilers.items():
             elapsed, processor = min(_compile_cuda(load(header), compiler, architectures) for _ in range(2))

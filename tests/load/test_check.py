@@ -13,6 +13,7 @@ import pytest
 
 import thnn
 from thnn.__main__ import main
+from thnn._load import templates
 from thnn._load.templates import KINDS
 from thnn._load.templates import write as write_templates
 
@@ -67,6 +68,26 @@ def test_new_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert done.returncode == 2
         wanted = "pip install --no-build-isolation . beside pyproject.toml"
         assert f"ImportError: my_torch is not installed; run {wanted}\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("version", "needed"),
+    [
+        ("0.1.0", "thnn>=0.1.0,<0.2"),
+        ("0.19.3", "thnn>=0.19.3,<0.20"),
+        ("1.0.0", "thnn>=1.0.0,<2"),
+        ("12.3.4", "thnn>=12.3.4,<13"),
+    ],
+)
+def test_packages_state_the_versions_that_they_need(
+    version: str, needed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next version in which, by CHANGELOG.md, a C structure may change its layout is excluded."""
+    monkeypatch.setattr(templates, "__version__", version)
+    write_templates("Mine", "pointwise", tmp_path, package=True)
+    text = (tmp_path / "mine" / "pyproject.toml").read_text()
+    assert f'requires = ["setuptools>=77", "{needed}"]' in text
+    assert f'dependencies = ["{needed}"]' in text
 
 
 def test_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

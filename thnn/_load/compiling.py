@@ -11,7 +11,6 @@ import ctypes
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import threading
@@ -25,7 +24,19 @@ from typing import Protocol, TypeVar
 from thnn._binding.library import Library
 from thnn._emit.c import emit_functions
 from thnn._header import Function, digest, group_modules
-from thnn._load.cache import TEMPORARY, cache_folder, make_cache_folder, mark_used, trim
+from thnn._load.cache import (
+    TEMPORARY,
+    cache_file,
+    cache_folder,
+    check_cache_folder,
+    make_cache_folder,
+    mark_used,
+    open_file,
+    put,
+    read,
+    trim,
+    unusable,
+)
 from thnn._load.prototypes import check_tensor_types
 from thnn._load.recipe import (
     KEEPS_ROUNDING,
@@ -39,6 +50,7 @@ from thnn._load.recipe import (
     kernel_headers,
     key_of,
     library_path,
+    run_compiler,
 )
 
 # Standard headers, in which a unit spends most of its time: precompiled once per compiler and set of flags.
@@ -104,6 +116,12 @@ class LibraryRecipe(Protocol):
     def parts(self) -> dict[str, str]:
         """The dependencies of the library, by the words in which a rebuild is explained."""
 
+    def with_names(self, text: str) -> str:
+        """A text of the compiler with the names of files that users know."""
+
+    def other_candidates(self, included: Sequence[Path]) -> list[Path]:
+        """The files that would take the place of the included ones, or be included, too, if they were there."""
+
 
 R = TypeVar("R", bound=LibraryRecipe)
 # Compiles a library in an empty folder; returns its path, and the files that the kernel files include.
@@ -117,14 +135,15 @@ def build(
 
     Processes and threads may build the same library at once: each compiles in a folder of its own and renames the
     finished file, which never changes afterwards. The entry of the cache, a JSON file written last, has the hashes of
-    the library and of the files that the compiler included.
+    the library, of the files that the compiler included, and of those that it would find in other folders: '' for a
+    file that is not there.
     """
-    folder = cache_folder()
+    check_cache_folder()
     with _building:
         parts = recipe.parts()
-        entry = folder / f"{recipe.name}-{key_of(parts)}.json"
+        entry = cache_file(recipe.name, key_of(parts), ".json")
         # Files and flags of the last compilation of this header, for `_reason`.
-        record = folder / f"{recipe.name}-{key_of({'header': str(recipe.header)})}.json"
+        record = cache_file(recipe.name, key_of({"header": str(recipe.header)}), ".json")
         mark_used(record)
         found = _of_entry(entry, recipe, functions)
         if found is not None:
@@ -132,44 +151,42 @@ def build(
             return found
         make_cache_folder()
         _say(verbose, f"{recipe.name}: compiling, since {_reason(record, parts)}")
-        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as temporary:
-            work = Path(temporary)
-            started, begun = work.stat().st_ctime_ns, time.perf_counter()
-            try:
-                output, files = compile_into(recipe, functions, work, verbose)
-            except CompileError:
-                if is_edited(recipe, [], started):
+        try:
+            with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=cache_folder()) as temporary:
+                work = Path(temporary)
+                started, begun = work.stat().st_ctime_ns, time.perf_counter()
+                try:
+                    output, files = compile_into(recipe, functions, work, verbose)
+                except CompileError as error:
+                    if is_edited(recipe, [], started):
+                        return None
+                    raise CompileError(recipe.with_names(error.output)) from None
+                _say(verbose, f"{recipe.name}: compiled in {time.perf_counter() - begun:.1f} s")
+                others = recipe.other_candidates(files)
+                included = hashes([*files, *others])
+                present = [path for path in others if path.is_file()]
+                if recipe.parts() != parts or is_edited(recipe, [*files, *present], started):
                     return None
-                raise
-            _say(verbose, f"{recipe.name}: compiled in {time.perf_counter() - begun:.1f} s")
-            included = hashes(files)
-            if recipe.parts() != parts or is_edited(recipe, files, started):
-                return None
-            target = folder / f"{recipe.name}-{key_of(parts | included)}.so"
-            text = {"library": target.name, "hash": hashes([output])[str(output)], "included": included}
-            _replace(output, target)
-            for path, content in ((record, parts | included), (entry, text)):
-                (work / "entry").write_text(json.dumps(content), encoding="utf-8")
-                _replace(work / "entry", path)
+                target = cache_file(recipe.name, key_of(parts | included), ".so")
+                text = {"library": target.name, "hash": hashes([output])[str(output)], "included": included}
+                put(output, target)
+                for path, content in ((record, parts | included), (entry, text)):
+                    (work / "entry").write_text(json.dumps(content), encoding="utf-8")
+                    put(work / "entry", path)
+        except OSError as error:  # a full disk
+            raise unusable(cache_folder(), error.strerror or str(error)) from error
         trim()
         return target
-
-
-def _replace(file: Path, target: Path) -> None:
-    """Moves a finished file to its place, where it is complete even after a crash of the system."""
-    with file.open("rb") as opened:
-        os.fsync(opened.fileno())
-    file.replace(target)
 
 
 def _of_entry(entry: Path, recipe: LibraryRecipe, functions: Sequence[Function]) -> Path | None:
     """The library of an entry of the cache; None if there is none, it is damaged, or an included file changed."""
     mark_used(entry)
     try:
-        kept = json.loads(entry.read_bytes())
+        kept = json.loads(read(entry))
         library, included = entry.with_name(kept["library"]), kept["included"]
         mark_used(library)
-        if hashes([library])[str(library)] != kept["hash"] or hashes(map(Path, included)) != included:
+        if sha256(read(library)).hexdigest() != kept["hash"] or hashes(map(Path, included)) != included:
             return None
         # Only a process that runs under the sanitizer can open a library with it.
         is_right = recipe.sanitize or Library(library).digest == digest(functions)
@@ -198,11 +215,11 @@ def _say(verbose: bool, text: str) -> None:
 def _reason(record: Path, parts: Mapping[str, str]) -> str:
     """Why a library has to be compiled: the parts and included files that have changed since its last compilation."""
     try:
-        before = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        before = json.loads(read(record))
+        now = {**parts, **hashes(Path(name) for name in before if name not in parts)}
+        changed = [name for name in now if now[name] != before.get(name)]
+    except (OSError, ValueError, TypeError, AttributeError):  # there is none, or it is damaged
         return "it has not been compiled before"
-    now = {**parts, **hashes(Path(name) for name in before if name not in parts)}
-    changed = [name for name in now if now[name] != before.get(name)]
     return f"{', '.join(changed)} changed" if changed else "the cache was emptied"
 
 
@@ -236,7 +253,7 @@ def compile_into(
         )
 
     known = (*recipe.files, *installed_headers())
-    included = included_files(work, known, (*SYSTEM, f"{_precompiled_header(recipe).parent}/"))
+    included = included_files(work, known, (*SYSTEM, str(_precompiled_header(recipe))))
     check_tensor_types(functions, (*recipe.sources, *included))
     sources, output = work / "sources.c", work / "library.so"
     sources.write_text(_SOURCES.format(_digest_of_sources(recipe, included)), encoding="utf-8")
@@ -310,19 +327,6 @@ def digest_of_sources(library: Library) -> str:
     return (text.value or b"").decode()
 
 
-def run_compiler(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "LC_ALL": "C"}
-    environment.pop("LD_PRELOAD", None)  # a sanitizer that is preloaded would also check the compiler
-    return subprocess.run(
-        command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-    )
-
-
 def readable(output: str) -> str:
     """The output of the compiler, with the names of functions as the header spells them."""
     return _SYMBOL.sub(r"THNN_(\1\2)", output)
@@ -363,32 +367,34 @@ def _missing(recipe: Recipe, functions: Iterable[Function], output: str) -> str:
 
 
 def _precompiled_header(recipe: Recipe) -> Path:
-    """The path of the standard headers in the cache, beside which they lie precompiled."""
+    """The path of a file in the cache that includes the standard headers; its precompiled form lies beside it."""
     key = key_of(recipe.toolchain() | {"flags": repr(recipe.flags())})
-    return cache_folder() / f"headers-{key}" / "standard.h"
+    return cache_file("headers", key, ".h")
 
 
 def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
     """The flags that include the precompiled standard headers, which are compiled at the first call."""
     if recipe.compiler.is_clang or recipe.cflags or recipe.sanitize:
         return []
+    make_cache_folder()
     header = _precompiled_header(recipe)
     compiled, size = header.with_suffix(".h.gch"), header.with_suffix(".size")
     mark_used(compiled)
     try:
-        is_whole = header.exists() and int(size.read_text(encoding="utf-8")) == compiled.stat().st_size
+        with open_file(compiled) as file:
+            length = os.fstat(file.fileno()).st_size
+        is_whole = read(header) == _STANDARD_HEADERS.encode() and int(read(size)) == length
     except (OSError, ValueError):
         is_whole = False
     if not is_whole:
         _say(verbose, "precompiling the standard headers, once for all libraries")
-        header.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=header.parent) as work:
-            text, result, length = (Path(work, f"standard{s}") for s in (".h", ".h.gch", ".size"))
+            text, result, told = (Path(work, f"headers{s}") for s in (".h", ".h.gch", ".size"))
             text.write_text(_STANDARD_HEADERS, encoding="utf-8")
             command = [*recipe.compiler.command, *recipe.flags(), "-x", "c-header"]
             if run_compiler([*command, str(text), "-o", str(result)]).returncode or not result.exists():
                 return []  # the kernel files include the same headers, whose errors their compilation reports
-            length.write_text(str(result.stat().st_size), encoding="utf-8")
-            for file, target in ((text, header), (result, compiled), (length, size)):
-                _replace(file, target)
+            told.write_text(str(result.stat().st_size), encoding="utf-8")
+            for made, target in ((text, header), (result, compiled), (told, size)):
+                put(made, target)
     return ["-include", str(header)]

@@ -22,7 +22,7 @@ import torch
 from thnn._binding.device import EMULATION
 from thnn._binding.library import Library
 from thnn._header import Function, group_modules
-from thnn._load.compiling import build, readable, run_compiler, run_compilers, write_declarations
+from thnn._load.compiling import build, readable, run_compilers, write_declarations
 from thnn._load.nvcc import find_nvcc
 from thnn._load.prototypes import check_tensor_types
 from thnn._load.recipe import (
@@ -38,6 +38,8 @@ from thnn._load.recipe import (
     installed_headers,
     kernel_headers,
     library_path,
+    other_candidates,
+    run_compiler,
 )
 
 TYPES = ("FLOAT", "DOUBLE", "HALF", "BFLOAT16")
@@ -75,6 +77,12 @@ class CudaRecipe:
     @property
     def sanitize(self) -> bool:
         return self.host.sanitize
+
+    def with_names(self, text: str) -> str:
+        return self.host.with_names(text)
+
+    def other_candidates(self, included: Sequence[Path]) -> list[Path]:
+        return other_candidates((*self.files, *included), _headers(), self.host.cuda_cflags)
 
     def flags(self) -> list[str]:
         """The flags of the compiler, with those of the caller."""
@@ -191,7 +199,7 @@ def cuda_recipe(recipe: Recipe, host_library: Path) -> CudaRecipe | None:
             " NVIDIA's Python packages: install the CUDA toolkit, or"
             f" pip install 'cuda-toolkit[nvcc,cccl]=={torch.version.cuda}.*'"
         )
-    compiler = Compiler((str(nvcc),), nvcc.resolve(), False)
+    compiler = Compiler((str(nvcc),), nvcc.resolve())
     return CudaRecipe(recipe, host_library, kernels, compiler, architectures)
 
 

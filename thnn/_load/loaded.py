@@ -7,7 +7,6 @@ import functools
 import inspect
 import os
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from thnn._functions.base import FunctionBase
 from thnn._functions.derivatives import Reference
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import Function, Module, digest, group_modules
+from thnn._load.cache import cache_folder, keep_text, unusable
 from thnn._load.compiling import build, compile_into, digest_of_sources, is_edited
 from thnn._load.cuda import open_cuda_library
 from thnn._load.parsing import parse
@@ -219,6 +219,7 @@ def load(
     verbose: bool = False,
     references: Mapping[str, Reference] | None = None,
     extra_cuda_cflags: Sequence[str] = (),
+    source: str | None = None,
 ) -> LoadedModule:
     """Compiles the kernels of a header, and returns an object with a differentiable class per module.
 
@@ -236,6 +237,9 @@ def load(
     NotImplementedError without nvcc or kernels for CUDA. With THNN_CUDA_EMULATE=1, `load` compiles these kernels for
     the CPU, where they compute in place of the C files.
 
+    With `source`, the text of a kernel file in C, `header` is the text of a header. Errors call them <header> and
+    <source>. The name of the returned object, otherwise that of the header's file, is then that of the first module.
+
     Raises HeaderError (a ValueError) for an error in the header, CompileError (a ValueError) with the words of the
     compiler, ValueError for a missing file, a reference that has no module, or a cache (THNN_CACHE) that cannot be
     written, TypeError for an argument of another type.
@@ -243,7 +247,7 @@ def load(
     path = None
     while path is None:  # again if a file is edited meanwhile
         recipe, functions = _recipe(
-            header, sources, name, extra_cflags, extra_ldflags, cuda_cflags=extra_cuda_cflags
+            header, sources, name, extra_cflags, extra_ldflags, cuda_cflags=extra_cuda_cflags, text=source
         )
         known = _checked(references, recipe.header, functions)
         path = build(recipe, functions, compile_into, verbose)
@@ -272,12 +276,17 @@ def build_library(
         raise ValueError(f"thnn.build_library: output: there is no folder {target.parent}")
     while True:
         recipe, functions = _recipe(header, sources, None, extra_cflags, extra_ldflags, march)
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as work:
-            started = Path(work).stat().st_ctime_ns
-            compiled, included = compile_into(recipe, functions, Path(work))
-            if not is_edited(recipe, included, started):
-                shutil.move(compiled, target)
-                return target
+        try:
+            with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as work:
+                started = Path(work).stat().st_ctime_ns
+                compiled, included = compile_into(recipe, functions, Path(work))
+                if not is_edited(recipe, included, started):
+                    compiled.replace(target)
+                    return target
+        except OSError as error:  # a full disk, a folder in the place of the file
+            raise ValueError(
+                f"thnn.build_library: output: {target} cannot be written ({error.strerror})"
+            ) from error
 
 
 def open_library(
@@ -313,8 +322,14 @@ def _recipe(
     ldflags: Sequence[str],
     march: str = "native",
     cuda_cflags: Sequence[str] = (),
+    text: str | None = None,
 ) -> tuple[Recipe, list[Function]]:
-    path = _existing(header, "header")
+    shown: tuple[tuple[Path, str], ...] = ()
+    if text is not None:
+        path, kernel = _of_text(header, text, sources)
+        sources, shown = kernel, ((path, "<header>"), (kernel, "<source>"))
+    else:
+        path = _existing(header, "header")
     if name is not None and not isinstance(name, str):
         raise TypeError(f"thnn.load: name: expected a string, got {name!r}")
     given = {"extra_cflags": cflags, "extra_ldflags": ldflags, "extra_cuda_cflags": cuda_cflags}
@@ -325,7 +340,7 @@ def _recipe(
             raise TypeError(f"thnn.load: {argument}: expected a sequence of flags, got the string {flags!r}")
         if any("\0" in flag for flag in flags):
             raise ValueError(f"thnn.load: {argument}: expected flags without NUL, got {flags!r}")
-    functions, header_hash = parse(path)
+    functions, header_hash = parse(path, *(name for _, name in shown[:1]))
     if sources is None:
         files = find_sources(path, functions)
     elif isinstance(sources, (str, os.PathLike)):
@@ -348,14 +363,33 @@ def _recipe(
             f"{cuda[0]}: expected a C file, too, which checks the arguments (docs/own-functions.md): write"
             f" {cuda[0].with_suffix('.c').name}"
         )
-    stem = path.stem if name is None else name
+    stem = name if name is not None else functions[0].module if shown else path.stem
     if not stem.isidentifier():
         raise ValueError(f"thnn.load: name: expected an identifier, got {stem!r}")
     compiler = find_compiler()
     recipe = Recipe(path, header_hash, own, stem, compiler, tuple(cflags), tuple(ldflags), march)
     loaded = tuple(hashes([path, *own, *cuda]).items())
     recipe = replace(recipe, cuda_sources=cuda, cuda_cflags=tuple(cuda_cflags), loaded_hashes=loaded)
+    recipe = replace(recipe, shown=shown)
     return recipe, functions
+
+
+def _of_text(header: object, source: object, sources: object) -> tuple[Path, Path]:
+    """The texts of a header and a kernel file as files in the cache."""
+    if sources is not None:
+        raise ValueError(
+            "thnn.load: expected one of source, the text of a kernel file, and sources, got both"
+        )
+    for argument, value in (("header", header), ("source", source)):
+        if not isinstance(value, str):
+            raise TypeError(f"thnn.load: {argument}: expected a text, as source is given, got {value!r}")
+        if any("\ud800" <= c <= "\udfff" for c in value):
+            raise ValueError(f"thnn.load: {argument}: the text has characters that UTF-8 does not have")
+    assert isinstance(header, str) and isinstance(source, str)
+    try:
+        return keep_text(header, source)
+    except OSError as error:  # a full disk
+        raise unusable(cache_folder(), error.strerror or str(error)) from error
 
 
 def _existing(path: Path_, argument: str) -> Path:

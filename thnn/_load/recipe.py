@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import platform
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -19,8 +22,12 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 # Folders of the system, whose headers belong to the compiler.
 SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
 _DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
+# The lines of the preprocessor that name files, or may be conditions of their presence, and the names in them.
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:include|import|define|if|elif)(.*)", re.MULTILINE)
+_NAME = re.compile(r"[<\"]([^<>\"\0]+)[>\"]")
 # Environment variables by which the compiler finds files.
-_SEARCH = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH")
+_INCLUDE_SEARCH = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
+_SEARCH = (*_INCLUDE_SEARCH, "LIBRARY_PATH")
 
 
 class CompileError(ValueError):
@@ -61,15 +68,26 @@ _FLUSHING = frozenset({"-ffast-math", "-Ofast", "-funsafe-math-optimizations"})
 
 @dataclass(frozen=True)
 class Compiler:
-    """A compiler of C, C++ or CUDA: the command, and whether it is clang."""
+    """A compiler of C, C++ or CUDA: the command, and the program that determines it."""
 
     command: tuple[str, ...]
     path: Path
-    is_clang: bool
 
     @property
     def link_command(self) -> tuple[str, ...]:
         return tuple(word for word in self.command if word not in _FLUSHING)
+
+    @property
+    def is_clang(self) -> bool:
+        """True for clang and the compilers made from it, under any name."""
+        return _is_clang(self.command, identity([self.path]))
+
+
+@cache
+def _is_clang(command: tuple[str, ...], program: str) -> bool:
+    """Asks a compiler for its macros; `program` is its identity."""
+    macros = run_compiler([*command, "-dM", "-E", "-x", "c", os.devnull])
+    return "#define __clang__ " in macros.stdout
 
 
 def first_compiler(commands: Iterable[Sequence[str]]) -> Compiler | None:
@@ -78,15 +96,15 @@ def first_compiler(commands: Iterable[Sequence[str]]) -> Compiler | None:
         has_launcher = len(command) > 1 and Path(command[0]).name in ("ccache", "sccache")
         found = shutil.which(command[has_launcher])
         if found is not None:
-            path = Path(found).resolve()
-            return Compiler(tuple(command), path, "clang" in path.name)
+            return Compiler(tuple(command), Path(found).resolve())
     return None
 
 
 def find_compiler() -> Compiler:
-    """$CC if it is set, otherwise the first of cc, gcc and clang on PATH. Raises CompileError if there is none."""
+    """$CC if it is set, otherwise the first of cc, gcc and clang on PATH, otherwise the compiler of the Python package
+    ziglang. Raises CompileError if there is none."""
     chosen = os.environ.get("CC", "").split()
-    compiler = first_compiler([chosen] if chosen else [["cc"], ["gcc"], ["clang"]])
+    compiler = first_compiler([chosen] if chosen else [["cc"], ["gcc"], ["clang"], *_packaged()])
     if any("++" in Path(word).name for word in chosen[:2] if word[0] != "-"):
         raise CompileError(
             f"thnn.load needs a C compiler, and CC={' '.join(chosen)} compiles C++: set CC to gcc or clang"
@@ -98,8 +116,32 @@ def find_compiler() -> Compiler:
     )
     raise CompileError(
         f"thnn.load needs a C compiler, and {wanted}: install gcc or clang (apt install gcc, dnf install gcc), or "
-        "set CC"
+        "pip install 'thnn[compiler]', or set CC"
     )
+
+
+def _packaged() -> list[list[str]]:
+    """The command of clang in the Python package ziglang, if it is installed: the program that python -m ziglang runs,
+    by which an update of the package is seen."""
+    found = importlib.util.find_spec("ziglang")
+    return [] if found is None or found.origin is None else [[str(Path(found.origin).with_name("zig")), "cc"]]
+
+
+def run_compiler(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Runs a compiler; its errors are in the output. Raises CompileError for a program that cannot be run."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    environment.pop("LD_PRELOAD", None)  # a sanitizer that is preloaded would also check the compiler
+    try:
+        return subprocess.run(
+            command,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:  # a text without #!
+        raise CompileError(f"{command[0]} cannot be run: {error.strerror}") from None
 
 
 def flags_of_kinds(flags: Iterable[str], kinds: tuple[str, ...]) -> list[str]:
@@ -109,6 +151,15 @@ def flags_of_kinds(flags: Iterable[str], kinds: tuple[str, ...]) -> list[str]:
         if flag.startswith(kinds):
             found += [flag, *(islice(rest, 1) if flag in kinds else ())]
     return found
+
+
+def operands(flags: Iterable[str], kinds: tuple[str, ...]) -> Iterator[str]:
+    """The operands of the flags of these kinds: both of -I x and of -Ix it is x."""
+    rest = iter(flags)
+    for flag in rest:
+        for kind in kinds:
+            if flag.startswith(kind):
+                yield from islice(rest, 1) if flag == kind else [flag.removeprefix(kind)]
 
 
 def find_sources(header: Path, functions: Sequence[Function]) -> list[Path]:
@@ -145,24 +196,38 @@ class Recipe:
     cuda_sources: tuple[Path, ...] = ()
     cuda_cflags: tuple[str, ...] = ()
     loaded_hashes: tuple[tuple[str, str], ...] = ()  # of `files` when the recipe was made
+    shown: tuple[tuple[Path, str], ...] = ()  # the names in errors of files that users do not know
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The files by which users know the library."""
         return (self.header, *self.sources, *self.cuda_sources)
 
+    def with_names(self, text: str) -> str:
+        """A text of the compiler with the names of files that users know."""
+        for path, name in self.shown:
+            text = text.replace(str(path), name).replace(path.name, name)
+        return text
+
+    def other_candidates(self, included: Sequence[Path]) -> list[Path]:
+        return other_candidates((*self.files, *included), installed_headers(), self.cflags)
+
     def flags(self) -> list[str]:
         """The flags of the compiler, as for the kernels of the package."""
+        # Parallel loops of clang would run in a second OpenMP pool beside torch's, so it leaves them sequential. Errors
+        # in a line of POINTWISE are shown without the expansions of its macros.
+        if self.compiler.is_clang:
+            return [*self.common_flags(), "-fopenmp-simd", "-fmacro-backtrace-limit=1"]
+        return [*self.common_flags(), "-fopenmp", "-ftrack-macro-expansion=0"]
+
+    def common_flags(self) -> list[str]:
+        """The flags of both compilers."""
         flags = ["-std=gnu11", "-fPIC", "-fvisibility=hidden", "-pipe", "-Wall", "-Wextra"]
         flags += ["-Wno-unknown-pragmas", "-Werror=implicit-function-declaration"]
         flags += ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", f"-march={self.march}"]
         flags.append(KEEPS_ROUNDING)
         if self.march == "native" and " avx512f " in _cpu():
             flags.append("-mprefer-vector-width=512")
-        # Parallel loops of clang would run in a second OpenMP pool beside torch's, so it leaves them sequential.
-        flags.append("-fopenmp-simd" if self.compiler.is_clang else "-fopenmp")
-        # Errors in a line of POINTWISE without the expansions of its macros.
-        flags.append("-fmacro-backtrace-limit=1" if self.compiler.is_clang else "-ftrack-macro-expansion=0")
         if self.sanitize:
             flags += ["-O1", "-g", "-fno-omit-frame-pointer"]
             flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -188,10 +253,11 @@ class Recipe:
         search = [os.environ.get(name, "") for name in _SEARCH]
         if self.cflags or self.ldflags or any(search):
             search.append(str(Path.cwd()))  # where relative paths among them begin
+        # The compiler, which tells the rest of the flags, is asked for a compilation only.
         return {
             **hashes([*self.sources, *self.cuda_sources]),
             str(self.header): self.header_hash,
-            "the flags": repr((self.flags(), self.cflags, self.ldflags, self.files, self.name, search))
+            "the flags": repr((self.common_flags(), self.cflags, self.ldflags, self.files, self.name, search))
             + repr(self.cuda_cflags),
             **self.toolchain(),
             "libTHNN.so": identity([library_path()]),
@@ -229,6 +295,30 @@ def included_files(work: Path, known: Iterable[Path], folders: Sequence[str]) ->
             if not str(path).startswith((*folders, f"{work}/")) and path not in own:
                 found[path] = None
     return [p for p in found if p.is_file()]
+
+
+def other_candidates(own: Sequence[Path], headers: Iterable[Path], flags: Sequence[str]) -> list[Path]:
+    """The files that the compiler would include in place of others, or beside them, if they were there.
+
+    These are all names in the directives of the files `own` and of thnn's `headers`, in every folder in which the
+    compiler searches, except those of thnn and of the system. Names that macros put together are missing. `flags` are
+    those of the caller.
+    """
+    names = dict.fromkeys(operands(flags, ("-include", "-imacros")))
+    for path in (*own, *headers):
+        with suppress(OSError):
+            text = path.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
+            names.update((name, None) for line in _DIRECTIVE.findall(text) for name in _NAME.findall(line))
+    searched = [*operands(flags, ("-I", "-iquote", "-isystem", "-idirafter"))]
+    for variable in _INCLUDE_SEARCH:
+        if folders := os.environ.get(variable):
+            searched += folders.split(os.pathsep)
+    places = dict.fromkeys(
+        [*(path.parent for path in own), *(Path(folder).absolute() for folder in searched)]
+    )
+    left_out = (*SYSTEM, *(f"{folder}/" for folder in (kernel_headers()[0].parent, kernel_headers()[1])))
+    found = dict.fromkeys(os.path.normpath(place / name) for place in places for name in names)
+    return [path for path in map(Path, found) if path not in own and not str(path).startswith(left_out)]
 
 
 def installed_headers() -> list[Path]:

@@ -1,7 +1,7 @@
 """``python -m thnn new``: the files of a new module, which run as they are.
 
 The files of this folder are those of a module called NAME; its package is called PACKAGE, which is NAME in lower case
-with underscores.
+with underscores, and needs the versions RANGE of thnn.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import importlib.util
 import keyword
 import re
 from pathlib import Path
+
+from thnn._version import __version__
 
 KINDS = ("pointwise", "criterion", "layer", "window")
 _FOLDER = Path(__file__).resolve().parent
@@ -45,7 +47,7 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
         }
     else:
         files[f"test_{name}.py"] = "loaded_test.py"
-    words = {"NAME": name, "PACKAGE": snake}
+    words = {"NAME": name, "PACKAGE": snake, "RANGE": needed_versions(__version__)}
     texts = {
         directory / target: re.sub(
             "|".join(words), lambda found: words[found[0]], (_FOLDER / source).read_text()
@@ -59,6 +61,14 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return [*texts]
+
+
+def needed_versions(version: str) -> str:
+    """The versions of thnn with which a package works that was written with this one: until the next version that may
+    change the layout of a C structure, by the rules of CHANGELOG.md."""
+    major, minor = map(int, version.split(".")[:2])
+    following = f"0.{minor + 1}" if major == 0 else str(major + 1)
+    return f"thnn>={version},<{following}"
 
 
 def _check_package(name: str, package: str) -> None:
