@@ -6,7 +6,7 @@ TORCH_INDEX ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-LIBRARY := thnn/_C.abi3.so
+LIBRARY := thnn/libTHNN.so
 JOBS ?= 2
 
 C_FILES = $(shell find generic lib -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp') $(wildcard thnn/_load/templates/*.c thnn/_load/templates/*.cu)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
 from tools import cuda  # noqa: E402
-from tools.build import build  # noqa: E402
+from tools.build import IS_FREE_THREADED, build  # noqa: E402
 
 # Files that are installed in thnn/include, at the same relative paths as in the source tree. C programs include
 # <THNN/THNN.h> (`cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`). thnn.load compiles kernels with the
@@ -57,8 +57,8 @@ class BuildLibrary(build_ext):
 
 
 setup(
-    # The binding uses Python's limited API: one wheel for every Python from 3.10 on.
-    ext_modules=[Extension("thnn._C", sources=[], py_limited_api=True)],
-    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+    # One wheel for every Python from 3.10 on, except the free-threaded ones.
+    ext_modules=[Extension("thnn._C", sources=[], py_limited_api=not IS_FREE_THREADED)],
+    options={} if IS_FREE_THREADED else {"bdist_wheel": {"py_limited_api": "cp310"}},
     cmdclass={"build_ext": BuildLibrary},
 )

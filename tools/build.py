@@ -8,12 +8,17 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-LIBRARIES = ("libTHNN.so", "_C.abi3.so", "testing/libroofline.so")
+# The binding uses Python's limited API: one serves every Python from 3.10 on. Free-threaded Pythons lack that API: each
+# version of them needs another binding.
+IS_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+BINDING = "_C" + (sysconfig.get_config_var("EXT_SUFFIX") if IS_FREE_THREADED else ".abi3.so")
+LIBRARIES = ("libTHNN.so", BINDING, "testing/libroofline.so")
 
 # The objects that are compiled first: one variant of the kernel files of generic/ suffices to find missing kernels.
 _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):", re.MULTILINE)
@@ -103,6 +108,7 @@ def configure(
     generator = "Ninja" if ninja else "Unix Makefiles"
     settings = [
         f"-DPython3_EXECUTABLE={sys.executable}",
+        f"-DTHNN_BINDING_NAME={BINDING}",
         *([f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []),
     ]
     command = [cmake, "-G", generator, "-S", str(root), "-B", str(directory), *settings, *cmake_arguments]

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -78,6 +79,37 @@ def test_the_command(installed: Path) -> None:
     assert run(installed / "bin" / "thnn", "list", "Tanh", cwd=installed, PYTHONPATH=str(installed)) == run(
         sys.executable, "-m", "thnn", "list", "Tanh", cwd=installed
     )
+
+
+def test_no_file_names_the_folder_of_the_build(built_tree: BuiltTree) -> None:
+    """Wheels that are built in different folders are the same; messages of torch name files of the binding."""
+    with zipfile.ZipFile(built_tree.wheel) as archive:
+        named = [name for name in archive.namelist() if str(built_tree.root).encode() in archive.read(name)]
+    assert not named
+
+
+def test_a_free_threaded_python_has_a_binding_for_its_version() -> None:
+    """Such a Python has no limited API, which setuptools would refuse, and imports no `.abi3.so`."""
+    program = """
+import sysconfig
+sysconfig.get_config_vars().update(Py_GIL_DISABLED=1, EXT_SUFFIX=".cpython-314t-x86_64-linux-gnu.so")
+import setuptools
+from distutils.core import run_setup
+project = run_setup("setup.py", stop_after="commandline")
+assert not any(extension.py_limited_api for extension in project.ext_modules)
+assert not project.get_command_obj("bdist_wheel").py_limited_api
+from tools.build import LIBRARIES
+print(LIBRARIES[1])
+"""
+    assert run(sys.executable, "-c", program, cwd=ROOT) == "_C.cpython-314t-x86_64-linux-gnu.so\n"
+
+
+def test_the_binding_compiles_without_the_limited_api(tmp_path: Path) -> None:
+    source = tmp_path / "_C.c"
+    run(sys.executable, ROOT / "tools/emit_binding.py", ROOT / "lib/binding", source, cwd=tmp_path)
+    options = ("-std=gnu11", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused-function")
+    includes = (f"-I{ROOT / 'lib'}", f"-I{sysconfig.get_path('include')}")
+    run("cc", *options, "-D_CFFI_NO_LIMITED_API=", *includes, source, cwd=tmp_path)
 
 
 def test_libraries_need_neither_torch_nor_python(installed: Path) -> None:

@@ -257,7 +257,7 @@ def test_libraries_move_together_or_not_at_all(
     rename = Path.replace
 
     def replace(path: Path, target: Path) -> Path:
-        if (path.name, target.name) == ("._C.abi3.so.new", "_C.abi3.so"):
+        if (path.name, target.name) == (f".{build.BINDING}.new", build.BINDING):
             if obstacle == "rename":
                 raise OSError("disk full")
             if obstacle == "signal":
@@ -266,14 +266,14 @@ def test_libraries_move_together_or_not_at_all(
         return rename(path, target)
 
     if obstacle == "directory":
-        (tmp_path / "thnn/._C.abi3.so.new").mkdir()
+        (tmp_path / f"thnn/.{build.BINDING}.new").mkdir()
     monkeypatch.setattr(Path, "replace", replace)
     with pytest.raises((OSError, KeyboardInterrupt)):
         build.replace_together(build.changed_libraries(tmp_path / "cmake", tmp_path / "thnn"))
     assert {path: path.read_bytes() for path in old} == old
     monkeypatch.undo()
     if obstacle == "directory":
-        (tmp_path / "thnn/._C.abi3.so.new").rmdir()
+        (tmp_path / f"thnn/.{build.BINDING}.new").rmdir()
     build.replace_together(build.changed_libraries(tmp_path / "cmake", tmp_path / "thnn"))
     assert [path.read_bytes() for path in old] == list(new.values())
     assert {p for p in (tmp_path / "thnn").rglob("*") if p.is_file()} == old.keys()
