@@ -389,3 +389,24 @@ def test_compiled(use_global_est: bool) -> None:
     )
     torch.testing.assert_close(compiled(**given), thnn.batch_norm(**other, use_global_est=use_global_est))
     torch._dynamo.reset()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", ["aot_eager_decomp_partition", "inductor"])
+def test_compiled_gradients_by_estimates_before_the_update(backend: str) -> None:
+    compiled = torch.compile(thnn.batch_norm, fullgraph=True, backend=backend)
+    for options in (
+        {},
+        {"use_global_est": True},
+        {"use_global_est": True, "batch_id": 0},
+        {"is_infer": True},
+    ):
+        found = []
+        for function in (thnn.batch_norm, compiled):
+            given = arguments(*SHAPE)
+            leaves = [given[n].requires_grad_() for n in ("x", "scale", "bias")]
+            loss = function(**given, momentum=0.5, **options).y.sin().sum()
+            estimates = given["estimated_mean"], given["estimated_var"]
+            found.append([loss.detach(), *torch.autograd.grad(loss, leaves), *estimates])
+        torch.testing.assert_close(*found)
+    torch._dynamo.reset()

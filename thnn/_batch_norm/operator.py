@@ -17,6 +17,7 @@ from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.base import cast_for_autocast
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
+from thnn._operators.saved_copy import saved_copy
 from thnn._torch import functorch_active, in_transform, increment_version
 
 _NAME = "batch_norm"
@@ -129,7 +130,7 @@ def batch_norm(
         mean, variance = _mean_and_variance(x)
         # Copies, since later batches update the estimates before the backward.
         constants = (mean, variance) if is_first else (estimated_mean, estimated_var)
-        y = apply(x, scale, bias, *(c.clone() for c in constants), False, 0.0, epsilon)
+        y = apply(x, scale, bias, *(saved_copy(c) for c in constants), False, 0.0, epsilon)
         _statistics.update(estimated_mean, mean, weight)
         _statistics.update(estimated_var, variance, weight)
     else:
