@@ -133,6 +133,43 @@ def test_in_place(name: str) -> None:
     torch.testing.assert_close(y, expected)
 
 
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_operations_in_place_after_a_layer_in_place(name: str) -> None:
+    """What trains with torch trains with thnn; torch saves copies of the inputs of hardtanh and threshold."""
+    settings: list[tuple[Any, ...]] = [(0.1, -0.3), (0.0, 0.0), (0.0, 0.5)] if name == "Threshold" else [()]
+    follow: list[Callable[[nn.Module, Tensor], Any]] = [
+        lambda layer, y: None,
+        lambda layer, y: y.mul_(1.5),
+        lambda layer, y: layer(y),
+        lambda layer, y: layer(y).add_(1.0),
+    ]
+    start = distinct((3, 4), torch.float64)
+    for arguments in settings:
+        for then in follow:
+            found: list[list[Tensor]] = []
+            for home in (nn, thnn.nn):
+                layer = getattr(home, name)(*arguments, inplace=True).eval()
+                leaf = start.clone().requires_grad_()
+                x = leaf * 1
+                y = layer(x)
+                assert y is x
+                then(layer, y)
+                try:
+                    y.sin().sum().backward()
+                except RuntimeError:
+                    if home is thnn.nn:
+                        raise
+                    break
+                found.append([y.detach(), leaf.grad])
+            if found:
+                agree(*found)
+        layer = getattr(thnn.nn, name)(*arguments, inplace=True).eval()
+        with torch.no_grad():
+            torch.testing.assert_close(layer(start.clone()), getattr(nn, name)(*arguments).eval()(start))
+        with pytest.raises((ValueError, RuntimeError), match="leaf"):
+            layer(start.clone().requires_grad_())
+
+
 def test_rrelu_in_training() -> None:
     layer = thnn.nn.RReLU(0.25, 0.5)
     x = torch.randn(1000, requires_grad=True)

@@ -31,8 +31,17 @@ _tanh = function_classes["TanhFunction"]
 _threshold = function_classes["ThresholdFunction"]
 
 
+def _may_be_overwritten_again(input: Tensor) -> bool:
+    """True if torch would save a copy of the input of hardtanh or threshold in place, so that the caller may overwrite
+    the output before the backward. thnn saves the output itself, as torch does for the other activations."""
+    return torch.is_grad_enabled() and isinstance(input, Tensor) and input.requires_grad and not input.is_leaf
+
+
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """`input` where it exceeds `threshold`, else `value`."""
+    """`input` where it exceeds `threshold`, else `value`; in place computed by torch with a gradient, for which
+    it saves a copy, and if `value` exceeds `threshold`."""
+    if inplace and (_may_be_overwritten_again(input) or value > threshold):
+        return F.threshold(input, threshold, value, True)
     output: Tensor = _threshold.apply(input, threshold, value, inplace)
     return output
 
@@ -55,7 +64,9 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """min(max(input, min_val), max_val)."""
+    """min(max(input, min_val), max_val); in place with a gradient computed by torch, which saves a copy."""
+    if inplace and _may_be_overwritten_again(input):
+        return F.hardtanh(input, min_val, max_val, True)
     output: Tensor = _hard_tanh.apply(input, min_val, max_val, inplace)
     return output
 
