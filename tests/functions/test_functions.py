@@ -492,6 +492,24 @@ def test_a_refused_inplace_call_overwrites_nothing() -> None:
     assert torch.equal(middle, before)
 
 
+def test_an_inference_tensor_is_overwritten_in_inference_mode_only() -> None:
+    in_place = [c for c in thnn.function_classes.values() if "inplace" in c._names]
+    assert len(in_place) == 5
+    for cls in in_place:
+        case = cases()[cls.module.name]
+        sample = next(s for s in case.samples if s.arguments.get("inplace"))
+        values = CaseRunner(case, sample).values
+        with torch.inference_mode():
+            values["input"] = values["input"] * 1
+        before = values["input"].clone()
+        with pytest.raises(ValueError, match=r"_updateOutput: input: inference tensors cannot be changed"):
+            cls.apply(**values)
+        assert torch.equal(values["input"], before)
+        with torch.inference_mode():
+            assert cls.apply(**values) is values["input"]
+        assert not torch.equal(values["input"], before)
+
+
 def test_error_for_a_value_that_is_no_tensor_names_the_argument() -> None:
     x = leaf(2, 3)
     with pytest.raises(TypeError, match="target: expected a tensor, got str"):

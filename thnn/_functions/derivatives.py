@@ -25,8 +25,17 @@ Rule = Callable[..., Mapping[str, Tensor]]
 Reference = Callable[..., Tensor]
 
 
+def check_overwritable(function: Function, input: Any) -> None:
+    """Raises ValueError if torch forbids to overwrite the input of an in-place forward, before anything is."""
+    if isinstance(input, Tensor) and input.is_inference() and not torch.is_inference_mode_enabled():
+        raise ValueError(
+            f"{function.name}: input: inference tensors cannot be changed outside of inference mode"
+        )
+
+
 def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) -> None:
     """Raises ValueError where an in-place forward could not be differentiated, before anything is overwritten."""
+    check_overwritable(function, input)
     where = f"{function.name}: input: "
     if input.requires_grad and input.is_leaf:
         raise ValueError(where + "a leaf that requires a gradient cannot be overwritten in place")

@@ -159,6 +159,7 @@ def _make(
         "ALLOCATE": ALLOCATE,
         "flag": flag,
         "check_in_place": _derivatives.check_in_place,
+        "check_overwritable": _derivatives.check_overwritable,
         "read_context": read_context,
         "GRADIENT": GRADIENT,
         "TRANSFORM": TRANSFORM,
@@ -285,6 +286,9 @@ def _write_output(code: _Lines, plan: _Plan) -> None:
 def _write_compute(code: _Lines, plan: _Plan) -> None:
     code.add(f"def compute({plan.parameters}):", 0)
     code.flags(plan.has_inplace, plan.returns_indices)
+    if plan.has_inplace:
+        code.add("if inplace:")
+        code.add(f"check_overwritable(updateOutput.function, {plan.inputs[0]})", 2)
     _write_output(code, plan)
     if plan.has_inplace:
         code.add("if inplace:")
