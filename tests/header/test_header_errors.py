@@ -34,6 +34,18 @@ ERRORS = {
     "star after the name": ("void f(THTensor input |*);", "unexpected '*'"),
     "two stars": ("void f(THTensor *input |*);", "unexpected '*'"),
     "const after the name": ("void f(int a |const);", "unexpected 'const'"),
+    "number in place of a flag": (
+        f"void A_updateOutput(THTensor *input, {OUT}, |accreal inplace);",
+        "A_updateOutput: inplace: expected a bool, which tells whether the call overwrites 'input', got 'accreal'",
+    ),
+    "nothing to overwrite": (
+        f"void A_updateOutput(THTensor *x /* [INPUT] */, {OUT}, |bool inplace);",
+        "A_updateOutput: inplace: expected an argument 'input', which the call overwrites, got none",
+    ),
+    "tensor in place of a flag": (
+        f"void A_updateOutput(THTensor *input, {OUT}, |THTensor *inplace /* [INPUT] */);",
+        "A_updateOutput: inplace: expected a bool",
+    ),
     "missing comma": ("void f(THTensor *input |THTensor *output);", "unexpected 'THTensor'"),
     "empty argument": ("void f(int a, |, int b);", "expected an argument"),
     "trailing comma": ("void f(int a,\n       int b,\n  |);", "expected an argument"),

@@ -87,6 +87,24 @@ void THNN_(Cube_updateGradInput)(THNNState *state, THTensor *input, THTensor *gr
     assert gradient.isinf().all()  # by `most` alone
 
 
+def test_a_flag_inplace_of_another_function(write: Write) -> None:
+    header = "void THNN_(Cube_fill)(THNNState *state, THTensor *output /* [OUT] */, bool inplace);\n"
+    kernel = """
+#include "elementwise/map.h"
+#include "runtime/kernel.h"
+void THNN_(Cube_fill)(THNNState *state, THTensor *output, bool inplace)
+{
+  THNN_RETURN_IF_META(state);
+  for (int64_t i = 0; i < THNNTensor_numel(output); i++) TH_DATA(output)[i] = inplace ? 2 : 1;
+}
+"""
+    backend = thnn.load(write(header=header, kernel=kernel)).type2backend["torch.FloatTensor"]
+    for inplace in (False, True):
+        output = torch.zeros(2)
+        backend.Cube_fill(0, output, inplace)
+        assert output.tolist() == [1.0 + inplace] * 2
+
+
 def test_classes_and_backends(write: Write) -> None:
     loaded = thnn.load(write())
     x = leaf(3, 4)

@@ -38,6 +38,7 @@ from thnn._binding.library import (
 )
 from thnn._header import Function
 from thnn._header.registry import functions
+from thnn._header.roles import overwritten_in_place
 from thnn._torch import dynamo_disable, increment_version, recorder
 
 
@@ -48,10 +49,12 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
     names = [a.variable for a in arguments]
     state = ["state"] if len(arguments) < len(function.arguments) else []
     written = function.written
-    in_forward = function.phase == "updateOutput"
+    source = overwritten_in_place(function.name, set(names))
+    result = "output" if function.phase == "updateOutput" else "gradInput"
+    # `inplace` of other functions, and of accGradParameters, is a number like any other.
+    shares = source in names and result in names
     lines = [f"def {function.name}({', '.join(state + names)}):"]
-    if "inplace" in names:
-        source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")
+    if shares:
         lines += [
             "    if inplace is not True and inplace is not False:",
             "        inplace = flag(function.function, 'inplace', number(inplace))",
@@ -66,7 +69,7 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         "    if report:",
         f"        invoke(function, {flags}, numbers(function, arguments), report)",
     ]
-    if "inplace" in names:
+    if shares:
         lines += [f"    if inplace and {result} is not {source}:", f"        share({result}, {source})"]
         lines += ["    if inplace:", f"        increment_version(({source},))"]
         written = tuple(a for a in written if a.name != source)

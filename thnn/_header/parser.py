@@ -216,9 +216,27 @@ def _check_backward(
                 fail(p, f"has {p.name!r} as {forward_roles[known]}, not {role}")
 
 
+def _check_inplace(lexed: Lexed, declaration: Declaration, overwritten: str) -> None:
+    """Refuses an argument `inplace` that is not a flag, or without the tensor that it tells the call to overwrite."""
+    parameters = {p.name: p for p in declaration.parameters}
+    flag = parameters["inplace"]
+    where = f"{declaration.function}: inplace: "
+    if flag.type != "bool":
+        lexed.fail(
+            flag.first,
+            f"{where}expected a bool, which tells whether the call overwrites {overwritten!r}, got {flag.type!r}",
+        )
+    if overwritten not in parameters:
+        lexed.fail(
+            flag.first, f"{where}expected an argument {overwritten!r}, which the call overwrites, got none"
+        )
+
+
 def _function(lexed: Lexed, declaration: Declaration, own_roles: Mapping[str, Role], family: str) -> Function:
     source = lexed.source
     overwritten = roles.overwritten_in_place(declaration.function, own_roles.keys())
+    if overwritten is not None:
+        _check_inplace(lexed, declaration, overwritten)
     arguments = tuple(
         Argument(
             type=p.type,
