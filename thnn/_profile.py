@@ -7,6 +7,7 @@ import inspect
 import math
 import operator
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,16 +49,14 @@ class FunctionTime(NamedTuple):
 class Profile(NamedTuple):
     """The times of one step of a model; ``print(profile)`` shows them as a table.
 
-    ``functions`` has the C functions of thnn, the slowest first, and ``seconds`` is the time of the whole step.
+    ``functions`` has the C functions of thnn, the slowest first, ``seconds`` is the time of the whole step, and
+    ``outside`` the time that the thread of the step was outside of the functions of thnn: Python, autograd, memory,
+    operations of torch, and waiting for other threads.
     """
 
     functions: tuple[FunctionTime, ...]
     seconds: float
-
-    @property
-    def outside(self) -> float:
-        """Seconds outside of the functions of thnn: Python, autograd, memory, and operations of torch."""
-        return self.seconds - sum(f.seconds for f in self.functions)
+    outside: float
 
     def __str__(self) -> str:
         def times(name: str, calls: str, seconds: float) -> list[str]:
@@ -108,8 +107,8 @@ def profile(
 
     Returns a `Profile`. Afterwards, also after an exception, the buffers of the model (running statistics) and the
     state of torch's random generator are the same as before; gradients are not stored in ``.grad``. Copies and the peak
-    rate are measured once per number of threads of torch, within a second. Calls by other threads during a step count,
-    too.
+    rate are measured once per number of threads of torch, within a second. Calls by threads that the model starts
+    count, too, so that shares may exceed 100 %; calls by threads that were there before do not.
 
     Errors: TypeError for a model that is no module, a loss that does not take the result alone, and runs that are no
     integer; ValueError for runs below 1, and for a loss of several elements or without a gradient; RuntimeError
@@ -125,18 +124,21 @@ def profile(
         raise ValueError(f"profile: runs: expected at least 1, got {runs}")
     if backward and loss is not None:
         _check_loss(loss)
-    best: _Step | None = None
-    with _state_kept(model):
+    best = step = _Step()
+
+    def observe(*call: Any) -> None:
+        step.observe(*call)
+
+    # The observer first: refused, since another profile is running, it must not restore the buffers of that one.
+    with observed(observe), _state_kept(model):
         for run in range(-1, runs):
             step = _Step()
-            with observed(step.observe):
-                start = time.perf_counter()
-                _compute(model, inputs, loss, backward)
-                step.seconds = time.perf_counter() - start - step.observing
-            if run >= 0 and (best is None or step.seconds < best.seconds):
+            start = time.perf_counter()
+            _compute(model, inputs, loss, backward)
+            step.seconds = time.perf_counter() - start - step.observing
+            if run <= 0 or step.seconds < best.seconds:
                 best = step
-    assert best is not None
-    return Profile(best.functions(), best.seconds)
+    return Profile(best.functions(), best.seconds, best.seconds - best.inside)
 
 
 def _check_loss(loss: Callable[[Any], Tensor]) -> None:
@@ -224,21 +226,30 @@ class _Call(NamedTuple):
 
 
 class _Step:
-    """The calls of one step."""
+    """The calls of one step, by the thread that makes it and by threads that begin after it."""
 
     def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.others = {t.ident for t in threading.enumerate()} - {self.thread}
         self.seconds = 0.0
-        self.observing = 0.0  # seconds that the observer took
+        # Of the thread of the step: seconds that the observer took, and seconds in calls.
+        self.observing = 0.0
+        self.inside = 0.0
         self.calls: dict[str, list[_Call]] = {}
         self.repeated: dict[str, float] = {}  # seconds of calls that returned a report and were repeated
 
     def observe(self, name: str, seconds: float, report: int, values: tuple[Any, ...]) -> None:
         start = time.perf_counter()
+        thread = threading.get_ident()
+        if thread in self.others:
+            return
         if report:
             self.repeated[name] = self.repeated.get(name, 0.0) + seconds
         else:
             self.calls.setdefault(name, []).append(_Call(seconds, *_work(name, values)))
-        self.observing += time.perf_counter() - start
+        if thread == self.thread:
+            self.inside += seconds
+            self.observing += time.perf_counter() - start
 
     def functions(self) -> tuple[FunctionTime, ...]:
         found = []

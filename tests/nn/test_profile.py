@@ -189,6 +189,46 @@ def test_calls_of_other_threads_and_without_the_exchange_api() -> None:
     assert (relu.calls, relu.bytes) == (1, 2 * 20 * 8)
 
 
+def test_other_threads() -> None:
+    """Calls of threads that compute something else do not count."""
+    begun, called = threading.Semaphore(0), threading.Semaphore(0)
+
+    def compute() -> None:
+        for _ in range(2):
+            begun.acquire()
+            thnn.nn.functional.tanh(torch.ones(2**16))
+            called.release()
+
+    class Waiting(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            begun.release()
+            called.acquire()
+            return thnn.nn.functional.relu(x)
+
+    thread = threading.Thread(target=compute, daemon=True)
+    thread.start()
+    found = thnn.profile(Waiting(), torch.ones(2**10), backward=False, runs=1)
+    thread.join()
+    (relu,) = found.functions
+    assert (relu.name, relu.calls) == ("Threshold_updateOutput", 1)
+    assert found.outside == pytest.approx(found.seconds - relu.seconds)
+
+
+def test_a_refused_profile_leaves_the_state_alone() -> None:
+    """It would restore the buffers as they are amid the steps of another profile."""
+
+    class Profiled(nn.BatchNorm1d):
+        def forward(self, x: Tensor) -> Tensor:
+            assert self.running_mean is not None
+            version = self.running_mean._version
+            with pytest.raises(RuntimeError, match="another profile is running"):
+                thnn.profile(self, x)
+            assert self.running_mean._version == version
+            return super().forward(x)
+
+    thnn.profile(Profiled(3), torch.randn(4, 3), runs=1)
+
+
 def test_errors() -> None:
     with pytest.raises(TypeError, match=r"model: expected a torch\.nn\.Module, got function"):
         thnn.profile(network)  # type: ignore[arg-type]
