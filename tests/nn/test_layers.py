@@ -278,6 +278,24 @@ def test_padding_and_interpolation_of_torch() -> None:
         assert torch.equal(F.interpolate(x, 3, mode=mode), nn.functional.interpolate(x, 3, mode=mode))
 
 
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_nearest_pixels_are_those_of_torch(dims: int) -> None:
+    """For any size and scale; the gradient is that of these pixels, as torch's is of images only."""
+    random = np.random.default_rng(dims)
+    for _ in range(500):
+        sizes = random.integers(1, 13, dims)
+        scales = np.where(random.random(dims) < 0.5, random.uniform(0.9, 1.4), random.uniform(1.9, 2.6, dims))
+        scales = np.maximum(scales, 1 / sizes).tolist()
+        x = torch.arange(float(2 * sizes.prod())).reshape(1, 2, *sizes).requires_grad_()
+        y = F.interpolate(x, scale_factor=scales)
+        assert torch.equal(y, nn.functional.interpolate(x, scale_factor=scales)), (sizes, scales)
+        counts = torch.bincount(y.detach().flatten().long(), minlength=x.numel())
+        assert torch.equal(torch.autograd.grad(y.sum(), x)[0].flatten(), counts.float()), (sizes, scales)
+        if dims > 1:
+            layout = torch.channels_last if dims == 2 else torch.channels_last_3d
+            assert torch.equal(F.interpolate(x.contiguous(memory_format=layout), scale_factor=scales), y)
+
+
 def test_bags_scaled_by_frequency() -> None:
     rows = torch.tensor([[0, 0, 2], [2, 2, 2]])
     for mode, factor in (("sum", 1.0), ("mean", 1 / 3)):

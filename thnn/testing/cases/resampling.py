@@ -259,7 +259,11 @@ def _interpolation(
 ) -> Tensor:
     axes = input.dim() - 2
     sizes = (outputDepth, outputHeight, outputWidth)[-axes:]
-    return _resample(input, sizes, linear, align_corners, [*scales.values()][-axes:])
+    given = [*scales.values()][-axes:]
+    if not linear and axes == 2:
+        lengths = zip(input.shape[2:], sizes, given, strict=True)
+        given = [0.0 if size in (length, 2 * length) else scale for length, size, scale in lengths]
+    return _resample(input, sizes, linear, align_corners, given)
 
 
 def _torch_interpolation(
@@ -297,6 +301,9 @@ INTERPOLATION = Case(
         _any("nearest volumes", (1, 2, 2, 3, 4), 3, 7, 5),
         _any("linear, scales", (2, 2, 4, 5), 9, 12, linear=True, scaleHeight=0.4, scaleWidth=1 / 2.3),
         _any("nearest, scales", (2, 2, 4, 5), 9, 12, scaleHeight=0.4, scaleWidth=1 / 2.3),
+        _any("nearest, equal and doubled, scales", (2, 2, 4, 5), 4, 10, scaleHeight=0.8, scaleWidth=0.4),
+        _any("nearest series, doubled, a scale", (2, 2, 5), 10, scaleWidth=0.4),
+        _any("nearest volumes, equal, scales", (1, 2, 2, 3, 4), 2, 6, 4, scaleHeight=0.4, scaleWidth=0.8),
         _any("scales beyond the input", (1, 2, 4, 5), 5, 6, linear=True, scaleHeight=1.5, scaleWidth=3.0),
         _any("equal sizes, a scale", (1, 2, 4, 5), 4, 5, linear=True, scaleHeight=0.9, scaleWidth=1.0),
         _any("equal sizes", (1, 2, 4, 5), 4, 5, linear=True),
