@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -363,7 +364,8 @@ def _check(options: argparse.Namespace) -> int:
             return 1
         try:
             if options.sanitize:
-                return 0 if loaded.check(sanitize=True) else 1
+                with _exit_at_sigterm():
+                    return 0 if loaded.check(sanitize=True) else 1
             return main([], as_json=options.json, registry=loaded.on_device(options.device))
         except (ValueError, NotImplementedError) as error:
             print(error, file=sys.stderr)
@@ -385,7 +387,12 @@ def _check_apart(options: argparse.Namespace, given: Sequence[str]) -> int:
 
     def run(*arguments: str) -> int:
         command = [sys.executable, "-m", "thnn", *arguments]
-        return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}).returncode
+        with _exit_at_sigterm(), subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}) as process:
+            try:
+                return process.wait()
+            except BaseException:
+                process.terminate()  # not kill(), so that the process ends those that it has started
+                raise
 
     status = run(*given, "--in-this-process")
     if status in (0, 1, 2):  # the checks ran, or the arguments are wrong
@@ -399,6 +406,20 @@ def _check_apart(options: argparse.Namespace, given: Sequence[str]) -> int:
     if repeats:
         run("check", "--sanitize", header)
     return 1
+
+
+@contextmanager
+def _exit_at_sigterm() -> Iterator[None]:
+    """Makes SIGTERM raise SystemExit, so that the process for which this one waits can be ended, too."""
+
+    def exit_(number: int, _: object) -> NoReturn:
+        sys.exit(128 + number)
+
+    previous = signal.signal(signal.SIGTERM, exit_)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def _load(header: str) -> LoadedModule | None:

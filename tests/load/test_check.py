@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -289,6 +291,38 @@ void THNN_(Mine_updateOutput)(THNNState *state, THTensor *input, THTensor *outpu
     assert main(["check", header, "--json"]) == 1
     out, err = capfd.readouterr()
     assert (out, "SIGSEGV" in err) == ("", True)
+
+
+@pytest.mark.parametrize("options", [[], ["--sanitize"]])
+def test_sigterm_ends_the_process_of_the_checks(options: list[str], tmp_path: Path) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    cases, number = tmp_path / "Mine_case.py", tmp_path / "number"
+    cases.write_text(
+        f"""import os, pathlib, sys, time
+if {"'LD_PRELOAD' in os.environ" if options else "'--in-this-process' in sys.argv"}:
+    file = pathlib.Path({str(number)!r})
+    file.with_suffix(".new").write_text(str(os.getpid()))
+    file.with_suffix(".new").rename(file)
+    time.sleep(60)
+"""
+        + cases.read_text()
+    )
+    command = [sys.executable, "-m", "thnn", "check", *options, str(tmp_path / "Mine.h")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, env=environment) as process:
+        _wait_until(lambda: number.exists() or process.poll() is not None)
+        process.terminate()
+        assert process.wait(timeout=30) == 128 + signal.SIGTERM
+    state = Path("/proc", number.read_text(), "stat")
+    # Gone, or a zombie that its new parent has not waited for.
+    _wait_until(lambda: not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_devices(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
