@@ -325,7 +325,8 @@ def _by(deadline: float, function: Callable[[], _T]) -> _T:
     # If the store is silent, this thread waits as long as the process exists. It is a daemon, which may be left behind.
     Thread(target=run, daemon=True).start()
     try:
-        return future.result(max(0.0, deadline + _GRACE - time.monotonic()))
+        # Also if this process has been stopped beyond the deadline.
+        return future.result(max(0.0, deadline - time.monotonic()) + _GRACE)
     except FutureTimeoutError:
         raise RuntimeError("timed out") from None
 
