@@ -78,6 +78,13 @@ _BEFORE_HEADER = """\
 """
 _AFTER_HEADER = "#undef TH_GENERIC_FILE\n#undef TH_API\n"
 
+# Included after them, if tasks run in the reversed order.
+_REVERSED_TASKS = """\
+#include "runtime/parallel.h"
+#undef THNN_PARALLEL_FOR
+#define THNN_PARALLEL_FOR(i, tasks, work) for (int64_t i = ((void)(work), (tasks)) - 1; i >= 0; i--)
+"""
+
 # Read by `digest_of_sources`.
 _SOURCES = '__attribute__((visibility("default"))) const char *const thnn_sources = "{}";\n'
 
@@ -232,6 +239,9 @@ def compile_into(
     """
     core, _ = kernel_headers()
     forced = write_declarations(recipe.header, functions, work)
+    if recipe.reversed_tasks:
+        (work / "reversed_tasks.h").write_text(_REVERSED_TASKS, encoding="utf-8")
+        forced += ["-include", str(work / "reversed_tasks.h")]
     compiler = [*recipe.compiler.command, *recipe.flags()]
     folders = [f"-I{path}" for path in (work, *recipe.include_folders())]
     first = _precompiled(recipe, verbose)

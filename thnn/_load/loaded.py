@@ -173,14 +173,26 @@ class LoadedModule:
             raise ValueError(f"device: expected cpu, got cuda: {self!r} has no kernels for CUDA")
         return OnDevice(self, found)
 
+    @functools.cached_property
+    def reversed_tasks(self) -> LoadedModule | None:
+        """The same functions, whose parallel loops run from the last task to the first; None for those of a package."""
+        if self._recipe is None:
+            return None
+        recipe, functions = replace(self._recipe, reversed_tasks=True), [*self.functions.values()]
+        path = build(recipe, functions, compile_into)
+        if path is None:
+            raise ValueError(f"{self.header} or a kernel file was edited; call thnn.load again")
+        return LoadedModule(self.__name__, self.header, (), functions, Library(path), self._references)
+
     def check(self, modules: Sequence[str] = (), sanitize: bool = False, device: str = "cpu") -> bool:
         """Checks the functions against their cases as ``python -m thnn check`` does, and prints the results.
 
-        Checked are values, gradients by finite differences, layouts, meta tensors, overlapping memory, threads and
-        wrong arguments of the named modules, or of all. `sanitize`: the functions run in a process of their own,
-        compiled with AddressSanitizer and UndefinedBehaviorSanitizer, also with tensors that end or begin at a page
-        without access and with meta tensors. `device`: cpu or, without `sanitize`, cuda. Returns whether everything
-        passed. Raises ValueError without a file of cases or for an unknown module, and the errors of `on_device`.
+        Checked are values, gradients by finite differences, layouts, meta tensors, overlapping memory, threads, large
+        and special numbers and wrong arguments of the named modules, or of all. `sanitize`: the functions run in a
+        process of their own, compiled with AddressSanitizer and UndefinedBehaviorSanitizer, also with tensors that end
+        or begin at a page without access and with meta tensors. `device`: cpu or, without `sanitize`, cuda. Returns
+        whether everything passed. Raises ValueError without a file of cases or for an unknown module, and the errors of
+        `on_device`.
         """
         if unknown := [n for n in modules if n not in self.modules]:
             raise ValueError(f"{self!r} has no module {unknown[0]!r}")

@@ -22,9 +22,12 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 # Folders of the system, whose headers belong to the compiler.
 SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
 _DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
-# The lines of the preprocessor that name files, or may be conditions of their presence, and the names in them.
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:include|import|define|if|elif)(.*)", re.MULTILINE)
-_NAME = re.compile(r"[<\"]([^<>\"\0]+)[>\"]")
+# The names of files in the directives of a text: of #include, of a macro that may stand there, of a condition.
+_NAME = re.compile(
+    r"""(?:^[ \t]*\#[ \t]*(?:include\w*|import|define[ \t]+\w+)|\b__has_include\w*[ \t]*\()"""
+    r"""[ \t]*[<"]([^<>"\0\n]+)[>"]""",
+    re.MULTILINE,
+)
 # Environment variables by which the compiler finds files.
 _INCLUDE_SEARCH = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 _SEARCH = (*_INCLUDE_SEARCH, "LIBRARY_PATH")
@@ -191,6 +194,9 @@ class Recipe:
     ldflags: tuple[str, ...] = ()
     march: str = "native"
     sanitize: bool = False
+    reversed_tasks: bool = (
+        False  # for `check`: parallel loops run on one thread, from the last task to the first
+    )
     # For the library for CUDA tensors (cuda.py). They determine this library, too, since the binding has one library
     # for CUDA tensors for each library for the CPU: after an edit of a CUDA source both are new.
     cuda_sources: tuple[Path, ...] = ()
@@ -257,7 +263,17 @@ class Recipe:
         return {
             **hashes([*self.sources, *self.cuda_sources]),
             str(self.header): self.header_hash,
-            "the flags": repr((self.common_flags(), self.cflags, self.ldflags, self.files, self.name, search))
+            "the flags": repr(
+                (
+                    self.common_flags(),
+                    self.reversed_tasks,
+                    self.cflags,
+                    self.ldflags,
+                    self.files,
+                    self.name,
+                    search,
+                )
+            )
             + repr(self.cuda_cflags),
             **self.toolchain(),
             "libTHNN.so": identity([library_path()]),
@@ -308,7 +324,7 @@ def other_candidates(own: Sequence[Path], headers: Iterable[Path], flags: Sequen
     for path in (*own, *headers):
         with suppress(OSError):
             text = path.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
-            names.update((name, None) for line in _DIRECTIVE.findall(text) for name in _NAME.findall(line))
+            names.update(dict.fromkeys(_NAME.findall(text)))
     searched = [*operands(flags, ("-I", "-iquote", "-isystem", "-idirafter"))]
     for variable in _INCLUDE_SEARCH:
         if folders := os.environ.get(variable):

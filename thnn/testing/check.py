@@ -25,14 +25,17 @@ from thnn.testing.case_runner import (
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.checks.layouts import check_layouts, check_meta, check_output_layouts
 from thnn.testing.checks.memory import check_contract, check_overlap
-from thnn.testing.checks.threads import check_mode, check_threads
+from thnn.testing.checks.threads import check_mode, check_order, check_threads
 from thnn.testing.checks.values import (
     check_bfloat16,
     check_float16,
     check_float32,
     check_gradients,
+    check_large,
+    check_nonfinite,
     check_reference,
     check_second_gradients,
+    check_widened,
 )
 from thnn.testing.error_inputs import check_arity, check_error_input, check_wrong_argument
 from thnn.testing.registry import INSTALLED, Installed, Registry
@@ -75,14 +78,20 @@ CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
     "meta": check_meta,
     "contract": check_contract,
     "threads": check_threads,
+    "order": check_order,
     "overlap": check_overlap,
     "mode": check_mode,
+    "widened": check_widened,
+    "nonfinite": check_nonfinite,
 }
 _NEED_CUDA = ("float16", "bfloat16")
+_NEED_CPU = ("widened", "nonfinite")
 _NEED_DERIVATIVES = ("gradients", "second gradients")
 # Checks that also run on the first benchmark row, since small tensors are neither split into tasks nor read in place.
 _NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
+    "reference": check_large,
     "threads": check_threads,
+    "order": check_order,
     "overlap": check_overlap,
 }
 
@@ -116,20 +125,22 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
     if case is None:
         yield Check(name, "case", "", functools.partial(_no_case, name))
     else:
+        is_on_device = (torch.float16, case.registry.device) in case.registry.type2backend
         for check, function in CHECKS.items():
             if check == "threads" and EMULATION and case.registry is INSTALLED:
                 continue  # the emulation has one thread, and torch computes the functions that it lacks
-            if (
-                check in _NEED_CUDA
-                and (torch.float16, case.registry.device) not in case.registry.type2backend
-            ):
+            if check == "order" and (is_on_device or case.registry.reversed_tasks is None):
+                continue
+            if (check in _NEED_CUDA and not is_on_device) or (check in _NEED_CPU and is_on_device):
                 continue
             for sample in case.samples:
+                if check in _NEED_CPU and not sample.differentiable:
+                    continue  # too large to repeat the calls for each argument
                 if check == "second gradients" and not _has_second_derivatives(case):
                     continue
                 if check not in _NEED_DERIVATIVES or (sample.differentiable and case.phase is None):
                     yield Check(name, check, sample.name, functools.partial(function, case, sample))
-            if check in _NEED_LARGE:
+            if check in _NEED_LARGE and not (check == "reference" and is_on_device):
                 for row in case.rows[:1]:
                     run = functools.partial(_NEED_LARGE[check], case, row.sample, getattr(torch, row.dtype))
                     yield Check(name, check, row.name, run)

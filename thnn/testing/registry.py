@@ -28,6 +28,10 @@ class Registry(Protocol):
     def device(self) -> torch.device:
         """The device on which the functions are called."""
 
+    @property
+    def reversed_tasks(self) -> Registry | None:
+        """The same functions, whose parallel loops run from the last task to the first, if they can be compiled so."""
+
     def cases(self) -> Mapping[str, Case]: ...
 
 
@@ -53,6 +57,8 @@ def _device(name: str) -> torch.device:
 class OnDevice:
     """The functions of another registry, called on a device."""
 
+    reversed_tasks = None
+
     def __init__(self, registry: Registry, device: torch.device) -> None:
         self.modules, self.function_classes = registry.modules, registry.function_classes
         self.type2backend, self.device = registry.type2backend, device
@@ -67,6 +73,8 @@ class Installed:
 
     Raises ValueError for a device that the package cannot compute on.
     """
+
+    reversed_tasks = None
 
     def __init__(self, device: str = "cpu") -> None:
         if _device(device).type == "cuda":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from thnn.testing.case_runner import (
@@ -25,6 +27,16 @@ def check_threads(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None
                 same_bits(runner, f" with {count} threads instead of 1", runner.run(), expected)
         finally:
             torch.set_num_threads(threads)
+
+
+def check_order(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None:
+    """Results are the same, to the bit, if tasks run from the last to the first: none depends on another one."""
+    registry = case.registry.reversed_tasks
+    assert registry is not None
+    for dtype in dtypes or (torch.float32, torch.float64):
+        runner = CaseRunner(case, sample, dtype)
+        got = CaseRunner(replace(case, registry=registry), sample, dtype).run()
+        same_bits(runner, " with tasks in reversed order", got, runner.defined(runner.run()))
 
 
 def float_mode() -> tuple[float, ...]:

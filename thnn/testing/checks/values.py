@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,6 +21,7 @@ from thnn.testing.case_runner import (
     outputs_of,
 )
 from thnn.testing.cases.model import Case, SampleInput
+from thnn.testing.error_inputs import ERRORS
 
 
 def check_reference(case: Case, sample: SampleInput) -> None:
@@ -102,6 +105,114 @@ def _check_rounded(case: Case, sample: SampleInput, dtype: torch.dtype, toleranc
             expected[key] = tensor.to(result).to(torch.float64)
             expected[key][lowest] = torch.finfo(result).min
     compare_all(runner, f" in {str(dtype).removeprefix('torch.')}", got, expected, tolerance)
+
+
+def check_large(case: Case, sample: SampleInput, dtype: torch.dtype) -> None:
+    """A row of the benchmark in float64 against the reference, and the same row with every size one smaller: loops over
+    vectors and tasks end at other places than in small samples."""
+    runner = CaseRunner(case, sample)
+    compare_all(runner, "", runner.run(), runner.expected(), TIGHT)
+    _check_changed(case, sample, " with every size one smaller", _smaller)
+
+
+def _smaller(name: str, value: Any) -> Any:
+    if isinstance(value, Tensor):
+        for dim, size in enumerate(value.shape):
+            value = value.narrow(dim, 0, max(1, size - 1)) if size else value
+        return value.contiguous()
+    return value
+
+
+def check_widened(case: Case, sample: SampleInput) -> None:
+    """Other arguments than those of the sample, in float64 against the reference: all tensors ten times as large, and
+    each integer above 1 replaced by 1."""
+    _check_changed(case, sample, " with tensors times 10", _tenfold)
+    for changed, number in CaseRunner(case, sample).values.items():
+        if isinstance(number, int) and not isinstance(number, bool) and number > 1:
+            _check_changed(case, sample, f" with {changed} 1", functools.partial(_one, changed))
+
+
+def _tenfold(name: str, value: Any) -> Any:
+    return value * 10 if _is_floating(value) else value
+
+
+def _one(changed: str, name: str, value: Any) -> Any:
+    return 1 if name == changed else value
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point()
+
+
+def _check_changed(case: Case, sample: SampleInput, how: str, change: Callable[[str, Any], Any]) -> None:
+    """A call with changed arguments against the reference, unless it refuses the arguments."""
+    runner = CaseRunner(case, sample)
+    runner.values = {n: change(n, v) for n, v in runner.values.items()}
+    try:
+        runner.call(runner.forward, runner.row(runner.forward))
+    except ERRORS:
+        return  # they contradict one another
+    got = runner.run()
+    for key, expected in runner.expected().items():
+        phase, name = key.split(".")
+        # Large arguments may saturate a function, whose slope is then a small difference of large numbers.
+        compare(f"{case.module}_{phase}{how}: {name}", got[key], expected, TIGHT, least=1.0)
+
+
+def check_nonfinite(case: Case, sample: SampleInput) -> None:
+    """NaN or an infinity in a tensor, or in gradOutput, reaches the results that depend on it, as in the reference.
+
+    Results that do not change with the element may be finite: references multiply it by zeros that kernels leave out,
+    such as those of padding.
+    """
+    runner = CaseRunner(case, sample)
+    names = [n for n, v in runner.values.items() if _is_floating(v) and v.numel()]
+    if runner.has_class and not runner.module.is_criterion and runner.gradOutput.numel():
+        names.append("gradOutput")
+    usual = runner.expected()
+    for name in names:
+        for number in (math.nan, math.inf, -math.inf):
+            changed = _with_element(case, sample, name, number)
+            try:
+                got = changed.run()
+            except ERRORS:
+                continue  # the functions refuse the number
+            moved = _with_element(case, sample, name, _OTHER).expected()
+            for key, expected in changed.expected().items():
+                phase, result = key.split(".")
+                if (phase in (case.phase, "updateOutput")) == (name == "gradOutput"):
+                    continue
+                value = got[key].reshape(expected.shape)
+                wrong = value.isfinite() & ~expected.isfinite() & (moved[key] != usual[key])
+                if bool(wrong.any()):
+                    raise Failed(
+                        f"{case.module}_{phase} with {number} in {name}: {result}: got"
+                        f" {value[wrong][0].item():.10g}, expected {expected[wrong][0].item()}"
+                    )
+
+
+_OTHER = 0.4375  # a number that no sample has
+
+
+def _with_element(case: Case, sample: SampleInput, name: str, number: float) -> CaseRunner:
+    """The sample with another number in the middle of one of its tensors, or of gradOutput."""
+    runner = CaseRunner(case, sample)
+
+    def changed(tensor: Tensor) -> Tensor:
+        copy = tensor.clone(memory_format=torch.contiguous_format)
+        copy.view(-1)[copy.numel() // 2] = number
+        return copy
+
+    if name == "gradOutput":
+        factor = runner.factor
+
+        def changed_factor(output: Tensor, name: str = "output") -> Tensor:
+            return changed(factor(output, name))
+
+        runner.factor = changed_factor  # type: ignore[method-assign]
+    else:
+        runner.values[name] = changed(runner.values[name])
+    return runner
 
 
 def check_gradients(case: Case, sample: SampleInput) -> None:
