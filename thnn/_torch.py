@@ -35,7 +35,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -85,13 +86,16 @@ def dynamo_disable(function: _F) -> _F:
     return function
 
 
-def traced_as(method: Any, traced: Any) -> None:
-    """Makes torch.compile trace another function, or class method, in place of `method`.
+def traced_as(function: Any, traced: Any) -> None:
+    """Makes torch.compile trace another function in place of `function`.
 
-    Without the private attribute it would trace `method` itself, which ends at the call of the C function.
+    Without the private attribute it traces `function` itself. No class methods, for which torch 2.15 raises an error.
     """
-    function = getattr(method, "__func__", method)
-    function._torchdynamo_inline = getattr(traced, "__func__", traced)
+    function._torchdynamo_inline = traced
+
+
+# torch.compile takes its value for a constant.
+is_dynamo_compiling: Callable[[], bool] = torch.compiler.is_dynamo_compiling
 
 
 def marked_constant(function: _F) -> _F:
@@ -108,7 +112,9 @@ def is_decomposing() -> bool:
     does not. Without the private names: False, and inductor fuses no function of thnn."""
     tracing = sys.modules.get("torch.fx.experimental.proxy_tensor")
     mode = getattr(tracing, "get_proxy_mode", lambda: None)()
-    return torch.ops.aten.threshold.default in getattr(mode, "decomposition_table", ())
+    # Before torch 2.13 the table is a global variable.
+    table = getattr(mode, "decomposition_table", None) or getattr(tracing, "CURRENT_DECOMPOSITION_TABLE", ())
+    return mode is not None and torch.ops.aten.threshold.default in table
 
 
 def without_modes() -> Any:
@@ -116,6 +122,21 @@ def without_modes() -> Any:
     from torch.utils._python_dispatch import _disable_current_modes
 
     return _disable_current_modes()
+
+
+# torch.library
+
+
+@contextmanager
+def definitions(namespace: str) -> Iterator[torch.library.Library]:
+    """A library of torch, for definitions of operators. If they fail none of them remains, and they can be repeated;
+    without the private method, once the library is collected as garbage."""
+    library = torch.library.Library(namespace, "FRAGMENT")
+    try:
+        yield library
+    except BaseException:
+        getattr(library, "_destroy", lambda: None)()
+        raise
 
 
 # Autograd
@@ -127,6 +148,12 @@ increment_version: Callable[[Any], None] = getattr(
 
 # Function.apply minus its handling of torch.func. Fallback: None, with which callers use the slower Function.apply.
 node_apply: Any = torch._C._FunctionBase.__dict__.get("apply")
+
+
+def exchange_api() -> Any:
+    """The capsule of torch's DLPack C exchange API. None before torch 2.11: thnn then takes DLPack capsules of tensors,
+    which cost 0.2 microseconds per tensor more."""
+    return getattr(Tensor, "__dlpack_c_exchange_api__", None)
 
 
 def allocation_functions() -> tuple[int, ...]:
@@ -141,42 +168,6 @@ def allocation_functions() -> tuple[int, ...]:
         _address("libtorch_cpu.so", "aoti_torch_get_data_ptr"),
         _address("libtorch_cpu.so", "aoti_torch_delete_tensor_object"),
         _address("libtorch_python.so", "_Z16THPVariable_WrapRKN2at10TensorBaseE"),
-    )
-
-
-def operator_functions() -> tuple[int, ...]:
-    """The addresses of the functions by which operators have kernels in C, in the order of lib/binding/operators.c; 0
-    for those that torch lacks.
-
-    The names with aoti_torch or torch at the beginning belong to libtorch's stable C interface, which passes no
-    exception on. The others are private, and throw torch's exceptions: the constructors and types of c10::Error and of
-    its subclasses, and functions of the C++ runtime. Fallback: kernels in Python, which cost several microseconds more
-    per call of compiled code.
-    """
-    errors = ("5Error", "9TypeError", "10ValueError", "10IndexError", "19NotImplementedError")
-    string = "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
-    stable = (
-        *(f"aoti_torch_get_{name}" for name in ("dim", "sizes", "strides", "dtype", "data_ptr")),
-        "aoti_torch_empty_strided",
-        "aoti_torch_clone",
-        "aoti_torch_delete_tensor_object",
-        "torch_delete_stable_ivalue",
-        "torch_get_num_threads",
-        "aoti_torch_library_init_impl",
-        "torch_library_impl",
-    )
-    private = (
-        "__cxa_allocate_exception",
-        "__cxa_throw",
-        f"_Z{string}C1EPKcRKS3_",
-        f"_Z{string}D1Ev",
-        *(f"_ZN3c10{error}C1ENS_14SourceLocationE{string}E" for error in errors),
-        *(f"_ZTIN3c10{error}E" for error in errors),
-    )
-    return (
-        *(_address("libtorch_cpu.so", name) for name in stable),
-        _address("libtorch_python.so", "_Z16THPVariable_WrapRKN2at10TensorBaseE"),
-        *(_address("libc10.so", name) for name in private),  # which is linked to the C++ runtime
     )
 
 

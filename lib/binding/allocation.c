@@ -26,7 +26,11 @@ static int32_t (*dataPointer)(void *tensor, void **data);
 static int32_t (*deleteTensor)(void *tensor);
 static PyObject *(*wrapTensor)(const void *tensor);
 
-const int32_t allocationDtypes[] = {6, 7, 5, 15, 4, 3};
+/* libtorch's numbers of element types, by THNNType. */
+static const int32_t dtypes[] = {6, 7, 5, 15, 4, 3};
+
+/* The bytes of an element, by THNNType. */
+static const int64_t elementSizes[] = {4, 8, 2, 2, 8, 4};
 
 /* Larger tensors on the CPU come from Python functions, whose time does not matter then. */
 enum { SMALL_BYTES = 1 << 20 };
@@ -78,16 +82,10 @@ void allocationSetStrides(THNNTensor *view, bool isChannelsLast)
   }
 }
 
-int64_t allocationElementSize(int type)
-{
-  static const int64_t sizes[] = {4, 8, 2, 2, 8, 4};
-  return sizes[type];
-}
-
 /* The bytes of a dense tensor, or SMALL_BYTES + 1 if they are more than SMALL_BYTES. */
 static int64_t bytesOf(const THNNTensor *view)
 {
-  int64_t bytes = allocationElementSize(view->type);
+  int64_t bytes = elementSizes[view->type];
   for (int d = 0; d < view->ndim; d++)
     if (view->size[d] == 0) return 0;
   for (int d = 0; d < view->ndim; d++) {
@@ -112,7 +110,7 @@ static PyObject *newInC(THNNTensor *view)
 {
   void *tensor;
   const bool onCuda = view->device == THNN_DEVICE_CUDA;
-  if (emptyStrided(view->ndim, view->size, view->stride, allocationDtypes[view->type], onCuda,
+  if (emptyStrided(view->ndim, view->size, view->stride, dtypes[view->type], onCuda,
                    onCuda ? view->deviceIndex : -1, &tensor) != 0)
     return NULL;
   PyObject *object = dataPointer(tensor, &view->data) == 0 ? wrapTensor(tensor) : NULL;

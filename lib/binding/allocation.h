@@ -23,12 +23,6 @@ PyObject *allocationNew(THNNTensor *view);
    view of the new tensor. */
 PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero);
 
-/* libtorch's numbers of element types, by THNNType. */
-extern const int32_t allocationDtypes[];
-
-/* The bytes of an element, by THNNType. */
-int64_t allocationElementSize(int type);
-
 /* Sets the strides of a dense tensor in row-major or channels-last order. */
 void allocationSetStrides(THNNTensor *view, bool isChannelsLast);
 

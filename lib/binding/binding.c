@@ -49,10 +49,20 @@ typedef struct ExchangeAPI {
   int (*current_work_stream)(int32_t deviceType, int32_t deviceIndex, void **stream);
 } ExchangeAPI;
 
+/* The contents of a capsule "dltensor", before DLPack had versions. */
+typedef struct UnversionedTensor {
+  DLTensor tensor;
+  void *context;
+  void (*deleter)(struct UnversionedTensor *self);
+} UnversionedTensor;
+
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4 };
 
+/* The two ways from a tensor to its DLTensor. Both NULL: Python fills the views. */
 static const ExchangeAPI *exchange;
-static PyObject *numThreads, *allocateMarker, *generatorClass;
+static PyObject *toCapsule; /* torch.utils.dlpack.to_dlpack, where torch lacks the exchange API; otherwise NULL */
+
+static PyObject *strideName, *numThreads, *allocateMarker, *generatorClass;
 
 void thnn_keepReference(PyObject **kept, uintptr_t given)
 {
@@ -61,22 +71,25 @@ void thnn_keepReference(PyObject **kept, uintptr_t given)
   *kept = (PyObject *)given;
 }
 
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator)
+int thnn_connect(uintptr_t api, uintptr_t toDlpack, uintptr_t getNumThreads, uintptr_t allocate,
+                 uintptr_t generator)
 {
   PyGILState_STATE gil = PyGILState_Ensure();
   exchange = NULL;
+  if (strideName == NULL) strideName = PyUnicode_InternFromString("stride");
   thnn_keepReference(&numThreads, getNumThreads);
   thnn_keepReference(&allocateMarker, allocate);
   thnn_keepReference(&generatorClass, generator);
-  if (capsule != 0) {
-    const ExchangeAPI *api = PyCapsule_GetPointer((PyObject *)capsule, "dlpack_exchange_api");
-    for (; api != NULL && api->header.major != 1; api = api->header.previous) {
+  if (api != 0) {
+    const ExchangeAPI *found = PyCapsule_GetPointer((PyObject *)api, "dlpack_exchange_api");
+    for (; found != NULL && found->header.major != 1; found = found->header.previous) {
     }
-    if (api != NULL && api->dltensor_from_py_object_no_sync != NULL) exchange = api;
+    if (found != NULL && found->dltensor_from_py_object_no_sync != NULL) exchange = found;
     PyErr_Clear();
   }
+  thnn_keepReference(&toCapsule, exchange == NULL && strideName != NULL ? toDlpack : 0);
   PyGILState_Release(gil);
-  return exchange != NULL;
+  return exchange != NULL ? THNN_EXCHANGE_API : toCapsule != NULL ? THNN_EXCHANGE_CAPSULES : THNN_EXCHANGE_VIEWS;
 }
 
 /* An opened library, and the library for another device that has the same functions in the same order, NULL while there
@@ -273,30 +286,25 @@ static int deviceOf(const DLTensor *t)
   }
 }
 
-/* Fills a view of a tensor; false if that fails. Calling is_neg() costs more than the view itself, hence
+/* Fills a view of a tensor from its DLTensor; false if that fails. Calling is_neg() costs more than the view itself, hence
    `mayBeNegative` is set only for tensors that may be negative views: imaginary parts of complex tensors, which have
    gaps between elements. */
-static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
+static bool fillView(PyObject *object, const DLTensor *t, THNNTensor *view, bool *mayBeNegative)
 {
-  DLTensor t;
-  if (exchange->dltensor_from_py_object_no_sync(object, &t) != 0) {
-    PyErr_Clear();
-    return false;
-  }
-  if (t.ndim > THNN_MAX_DIM) return false;
-  view->type = typeOf(&t);
-  view->device = deviceOf(&t);
-  view->deviceIndex = view->device == THNN_DEVICE_CPU ? 0 : t.device.id;
-  view->ndim = t.ndim;
-  view->data = t.data == NULL ? NULL : (char *)t.data + t.byte_offset;
+  if (t->ndim > THNN_MAX_DIM) return false;
+  view->type = typeOf(t);
+  view->device = deviceOf(t);
+  view->deviceIndex = view->device == THNN_DEVICE_CPU ? 0 : t->device.id;
+  view->ndim = t->ndim;
+  view->data = t->data == NULL ? NULL : (char *)t->data + t->byte_offset;
   int64_t numel = 1, contiguous = 1;
   bool isContiguous = true;
-  for (int d = t.ndim - 1; d >= 0; d--) {
-    view->size[d] = t.shape[d];
-    view->stride[d] = t.strides == NULL ? contiguous : t.strides[d];
+  for (int d = t->ndim - 1; d >= 0; d--) {
+    view->size[d] = t->shape[d];
+    view->stride[d] = t->strides == NULL ? contiguous : t->strides[d];
     isContiguous &= view->size[d] == 1 || view->stride[d] == contiguous;
-    contiguous *= t.shape[d] > 1 ? t.shape[d] : 1;
-    numel *= t.shape[d];
+    contiguous *= t->shape[d] > 1 ? t->shape[d] : 1;
+    numel *= t->shape[d];
   }
   *mayBeNegative = !isContiguous || numel == 1;
   /* Only tensors without elements, and fake tensors, have no memory. Fake tensors are refused. Without elements they
@@ -304,10 +312,44 @@ static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
   return view->data != NULL || (numel == 0 && (view->device == THNN_DEVICE_CPU || allocationIsPlain(object)));
 }
 
+/* Sets the strides of a view as the tensor has them. In a capsule, torch has set the strides of dimensions of less than
+   two elements to 1; tensors that are allocated like the tensor have its strides. */
+static bool setStridesOfObject(PyObject *object, THNNTensor *view)
+{
+  int d = 0;
+  while (d < view->ndim && view->size[d] > 1) d++;
+  if (d == view->ndim) return true;
+  PyObject *strides = PyObject_CallMethodObjArgs(object, strideName, NULL);
+  const bool isKnown = strides != NULL && PyTuple_Check(strides) && PyTuple_Size(strides) == view->ndim;
+  for (d = 0; isKnown && d < view->ndim; d++) view->stride[d] = PyLong_AsLongLong(PyTuple_GetItem(strides, d));
+  Py_XDECREF(strides);
+  return isKnown;
+}
+
+/* Fills a view of a tensor; false, without an exception, if that fails. */
+static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
+{
+  bool done;
+  if (exchange != NULL) {
+    DLTensor t;
+    done = exchange->dltensor_from_py_object_no_sync(object, &t) == 0 && fillView(object, &t, view, mayBeNegative);
+  } else {
+    /* Not for subclasses, whose code torch may call. */
+    const bool has = toCapsule != NULL && allocationIsPlain(object);
+    PyObject *capsule = has ? PyObject_CallFunctionObjArgs(toCapsule, object, NULL) : NULL;
+    const UnversionedTensor *made = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, "dltensor");
+    done =
+        made != NULL && fillView(object, &made->tensor, view, mayBeNegative) && setStridesOfObject(object, view);
+    Py_XDECREF(capsule);
+  }
+  if (!done) PyErr_Clear();
+  return done;
+}
+
 bool thnn_viewOf(PyObject *object, THNNTensor *view)
 {
   bool ignored;
-  return exchange != NULL && viewOf(object, view, &ignored);
+  return viewOf(object, view, &ignored);
 }
 
 /* torch sets a thread's number of OpenMP threads when that thread first calls torch.get_num_threads. */
@@ -372,7 +414,7 @@ static bool unpackTensor(PyObject *object, int flags, char mark, int position, T
     view->ndim = THNN_UNALLOCATED;
   } else if (flags & THNN_CALL_VIEWS) {
     *view = *(const THNNTensor *)PyLong_AsVoidPtr(object);
-  } else if (exchange == NULL || !viewOf(object, view, mayBeNegative)) {
+  } else if (!viewOf(object, view, mayBeNegative)) {
     return false;
   }
   view->argument = position;
@@ -444,7 +486,10 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
 
 static bool isNarrow(int type) { return type == THNN_TYPE_HALF || type == THNN_TYPE_BFLOAT16; }
 
-int thnn_typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
+/* The element type of the tensors of a call, or -1 if types or devices differ or no tensor tells the type. A function
+   without letter R has type float if its tensors of letter M are float or absent. Views of meta tensors have the CPU as
+   their device. */
+static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
 {
   int type = flags & THNN_CALL_TYPE;
   bool hasReal = false, hasMixed = false, hasDevice = false;
@@ -484,7 +529,7 @@ static bool setGradientFactor(const BoundCall *bound, int type, PyObject *tuple,
   if (!(bound->flags & THNN_CALL_SCALED)) return true;
   PyObject *object = PyTuple_GetItem(tuple, bound->function->argumentCount);
   THNNTensor view;
-  if (exchange == NULL || !allocationIsPlain(object) || !thnn_viewOf(object, &view)) return false;
+  if (!allocationIsPlain(object) || !thnn_viewOf(object, &view)) return false;
   if (view.type != type || view.device != state->device || view.deviceIndex != state->deviceIndex) return false;
   for (int d = 0; d < view.ndim; d++)
     if (view.size[d] != 1) return false;
@@ -516,7 +561,8 @@ static void releaseBoundCall(PyObject *capsule)
   free(bound);
 }
 
-int thnn_typeOfArgument(const THNNFunction *function, int position, int type)
+/* The type of the elements of an argument that a call of type `type` allocates. */
+static int typeOfArgument(const THNNFunction *function, int position, int type)
 {
   const char *letter = function->arguments;
   for (int i = 0; i < position; i++)
@@ -528,7 +574,9 @@ int thnn_typeOfArgument(const THNNFunction *function, int position, int type)
                           : THNN_TYPE_INTEGER;
 }
 
-bool thnn_leavesZeros(THNNState *state, const THNNTensor *view)
+/* Leaves it to the CPU's function to set a new tensor to 0, in parallel and without the GIL, or to overwrite it; false
+   if the caller has to. `view` becomes the view of the tensor before the function is called. */
+static bool leavesZeros(THNNState *state, const THNNTensor *view)
 {
   if (state->zeroCount == THNN_MAX_ZEROS) return false;
   state->zeros[state->zeroCount++] = view;
@@ -547,15 +595,15 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
     if (view == NULL || view->ndim == THNN_UNALLOCATED) continue;
     if (letter == THNN_RESULT_SCALAR) {
       view->ndim = 0;
-      view->type = thnn_typeOfArgument(bound->function, i, view->type);
+      view->type = typeOfArgument(bound->function, i, view->type);
       made[i] = allocationNew(view);
     } else if (letter == THNN_RESULT_EMPTY && isNarrow(view->type) &&
-               thnn_typeOfArgument(bound->function, i, view->type) != view->type) {
-      view->type = thnn_typeOfArgument(bound->function, i, view->type);
+               typeOfArgument(bound->function, i, view->type) != view->type) {
+      view->type = typeOfArgument(bound->function, i, view->type);
       allocationSetStrides(view, false);
       made[i] = allocationNew(view);
     } else {
-      const bool isZero = letter == THNN_RESULT_ZEROS && !overwritten && !thnn_leavesZeros(state, view);
+      const bool isZero = letter == THNN_RESULT_ZEROS && !overwritten && !leavesZeros(state, view);
       made[i] = allocationLike(PyTuple_GetItem(arguments, i), view, isZero);
     }
     if (made[i] == NULL) return false;
@@ -563,13 +611,14 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
   return true;
 }
 
-void thnn_viewRequest(const THNNFunction *function, const THNNState *state, const THNNRequest *request, int type,
-                      THNNTensor *view)
+/* Sets type, device, sizes and strides of the view of a tensor that a call of type `type` requests by its sizes. */
+static void viewRequest(const THNNFunction *function, const THNNState *state, const THNNRequest *request, int type,
+                        THNNTensor *view)
 {
   view->ndim = request->ndim;
   view->device = state->device;
   view->deviceIndex = state->deviceIndex;
-  view->type = thnn_typeOfArgument(function, request->argument - 1, type);
+  view->type = typeOfArgument(function, request->argument - 1, type);
   memcpy(view->size, request->size, sizeof *view->size * (size_t)request->ndim);
   allocationSetStrides(view, request->layout == THNN_CHANNELS_LAST && (view->ndim == 4 || view->ndim == 5));
 }
@@ -583,14 +632,14 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
     const int position = request->argument - 1, like = request->like - 1;
     THNNTensor *view = values[position].tensor;
     if (view == NULL || view->ndim != THNN_UNALLOCATED) return false;
-    if (like >= 0 && values[like].tensor->type == thnn_typeOfArgument(bound->function, position, type)) {
+    if (like >= 0 && values[like].tensor->type == typeOfArgument(bound->function, position, type)) {
       PyObject *object = made[like] != NULL ? made[like] : PyTuple_GetItem(arguments, like);
       const int argument = view->argument;
       *view = *values[like].tensor;
       view->argument = argument;
       made[position] = allocationLike(object, view, false);
     } else {
-      thnn_viewRequest(bound->function, state, request, type, view);
+      viewRequest(bound->function, state, request, type, view);
       made[position] = allocationNew(view);
     }
     if (made[position] == NULL) return false;
@@ -598,7 +647,8 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
   return true;
 }
 
-void thnn_beginCall(THNNState *state, const THNNFunction *function)
+/* Sets the members of a state that is not a meta call. */
+static void beginCall(THNNState *state, const THNNFunction *function)
 {
   state->function = function->name;
   state->stream = NULL;
@@ -624,11 +674,11 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
   THNNValue values[function->argumentCount + 1];
   /* On the stack, so that calls may be nested: a tensor subclass may call thnn while its arguments are unpacked. */
   THNNState state;
-  thnn_beginCall(&state, function);
+  beginCall(&state, function);
   state.meta = (flags & THNN_CALL_META) != 0;
   bool arePlain;
   const bool unpacked = unpackAll(function, flags, arguments, views, values, &arePlain);
-  int type = unpacked ? thnn_typeOfCall(function, flags, values, &state) : -1;
+  int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
   if (type >= 0 && !setGradientFactor(bound, type, arguments, &state)) type = -1;
   *missing = type >= 0 && isMissing(bound, &state);
   state.meta |= *missing;
@@ -694,8 +744,6 @@ static PyObject *resultsOf(const BoundCall *bound, PyObject *arguments, PyObject
 }
 
 static PyObject *observer;
-
-bool thnn_isObserved(void) { return observer != NULL; }
 
 static double seconds(void)
 {

@@ -55,10 +55,18 @@ void thnn_release(uintptr_t state);
    the object. False, without an effect, if another object is set. */
 int thnn_observe(uintptr_t observer);
 
-/* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the marker of an
-   output to allocate, and torch.Generator. Returns whether torch tensors can be passed; otherwise Python fills views
-   (THNN_CALL_VIEWS). */
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
+/* How torch tensors come to C. */
+enum {
+  THNN_EXCHANGE_VIEWS,    /* as views that Python fills (THNN_CALL_VIEWS) */
+  THNN_EXCHANGE_CAPSULES, /* as DLPack capsules, from torch.utils.dlpack.to_dlpack */
+  THNN_EXCHANGE_API       /* by the DLPack C exchange API */
+};
+
+/* Sets, by their ids, torch's DLPack exchange API (a capsule; 0 if torch has none), torch.utils.dlpack.to_dlpack, which is
+   called without the API (0 for none), torch.get_num_threads, the marker of an output to allocate, and torch.Generator.
+   Returns how torch tensors come to C. */
+int thnn_connect(uintptr_t api, uintptr_t toDlpack, uintptr_t getNumThreads, uintptr_t allocate,
+                 uintptr_t generator);
 
 /* Sets the names of torch with which tensors are allocated (library.py lists them): the id of a tuple of objects, and
    the addresses of C functions, 0 where torch lacks one. False if the tuple has another length. */
@@ -70,30 +78,6 @@ void thnn_keepReference(PyObject **kept, uintptr_t given);
 
 /* Fills a view of a torch tensor; false if that fails. */
 bool thnn_viewOf(PyObject *object, THNNTensor *view);
-
-/* The parts of a call that calls from Python and from operators (operators.h) share. */
-
-/* Sets the members of a state that is not a meta call. */
-void thnn_beginCall(THNNState *state, const THNNFunction *function);
-
-/* Leaves it to the CPU's function to set a new tensor to 0, in parallel and without the GIL, or to overwrite it; false
-   if the caller has to. `view` becomes the view of the tensor before the function is called. */
-bool thnn_leavesZeros(THNNState *state, const THNNTensor *view);
-
-/* The element type of the tensors of a call, or -1 if types or devices differ or no tensor tells the type. A function
-   without letter R has type float if its tensors of letter M are float or absent. Views of meta tensors have the CPU as
-   their device. */
-int thnn_typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state);
-
-/* The type of the elements of an argument that a call of type `type` allocates. */
-int thnn_typeOfArgument(const THNNFunction *function, int position, int type);
-
-/* Sets type, device, sizes and strides of the view of a tensor that a call of type `type` requests by its sizes. */
-void thnn_viewRequest(const THNNFunction *function, const THNNState *state, const THNNRequest *request, int type,
-                      THNNTensor *view);
-
-/* True while an observer is set. */
-bool thnn_isObserved(void);
 
 /* Adds 1 to an int64 tensor of one element on the CPU; false if the tensor is of another kind, or cannot be viewed. */
 bool thnn_increment(PyObject *tensor);

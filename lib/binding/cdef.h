@@ -11,10 +11,8 @@ static const int THNN_RESIZE, THNN_TYPE_ERROR, THNN_VALUE_ERROR, THNN_INDEX_ERRO
     THNN_RUNTIME_ERROR, THNN_UNPACK, THNN_DRAW, THNN_ALLOCATE;
 static const int THNN_CALL_TYPE, THNN_CALL_ANY, THNN_CALL_VIEWS, THNN_CALL_META, THNN_CALL_SCALED, THNN_CALL_HOST,
     THNN_CALL_DEVICE;
+static const int THNN_EXCHANGE_VIEWS, THNN_EXCHANGE_CAPSULES, THNN_EXCHANGE_API;
 static const int THNN_CONTEXT_PLAIN, THNN_CONTEXT_GRADIENT, THNN_CONTEXT_TRANSFORM, THNN_CONTEXT_CONSTANT;
-static const int THNN_SOURCE_NONE, THNN_SOURCE_GIVEN, THNN_SOURCE_SIZE, THNN_SOURCE_NUMBER, THNN_SOURCE_REQUESTED,
-    THNN_SOURCE_EMPTY, THNN_SOURCE_ZEROS, THNN_SOURCE_SCALAR, THNN_SOURCE_CLONE;
-static const int THNN_SCALING_NONE, THNN_SCALING_FUNCTION, THNN_SCALING_KERNEL;
 
 typedef struct {
   void *data;
@@ -50,25 +48,16 @@ typedef struct {
   ...;
 } THNNLibrary;
 
-typedef struct {
-  int32_t kind, index, dimension, flag;
-  double number;
-  ...;
-} THNNSource;
-
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_hasEntry(const THNNFunction *function);
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repeat, uintptr_t list);
 void thnn_release(uintptr_t state);
 int thnn_observe(uintptr_t observer);
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
+int thnn_connect(uintptr_t api, uintptr_t toDlpack, uintptr_t getNumThreads, uintptr_t allocate,
+                 uintptr_t generator);
 int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t dataPointer,
                            uintptr_t deleteTensor, uintptr_t wrapTensor);
-int thnn_implementOperator(const char *namespace, const char *name, uintptr_t function, const char *letters,
-                           const THNNSource *sources, const int32_t *results, int resultCount, int scaling,
-                           uintptr_t fallback);
-int thnn_connectOperators(const uintptr_t *addresses, int count);
 int thnn_connectContext(const uintptr_t *addresses, int count, uintptr_t forwardMode, uintptr_t inPython);
 int thnn_makeContextFunctions(uintptr_t list);
 int thnn_makeContextOfCall(int tensors, int64_t constants, uintptr_t list);

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+from torch import Tensor
 
 import thnn
 from thnn import type2backend
@@ -219,26 +221,76 @@ def test_a_device_that_the_package_does_not_know(monkeypatch: pytest.MonkeyPatch
                 type2backend["THNNBackend"].Tanh_updateOutput(0, x, x)
 
 
-def test_without_the_exchange_api() -> None:
-    """Views filled by Python, for a torch without the DLPack C exchange API."""
+@pytest.fixture(params=[_library.BY_CAPSULES, _library.BY_VIEWS], ids=["capsules", "views"])
+def without_exchange_api(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tensors come to C as DLPack capsules, as in a torch without the DLPack C exchange API, or as views of Python."""
+    fastest = _library.connect()
+    assert _library.connect(request.param) == request.param
+    yield
+    assert _library.connect() == fastest
+
+
+def test_without_the_exchange_api(without_exchange_api: None) -> None:
     backend = type2backend["torch.FloatTensor"]
     x = torch.randn(2, 3, 5, 5)
-    try:
-        assert not _library.connect(enable=False)
-        y, indices = torch.empty(0), torch.empty(0, dtype=torch.int64)
-        backend.SpatialMaxPooling_updateOutput(0, x, y, indices, 2, 2, 2, 2, 0, 0, False)
-        torch.testing.assert_close(y, torch.nn.functional.max_pool2d(x, 2))
-        v = x.clone().requires_grad_()
-        thnn.LeakyReLUFunction.apply(v, 0.1, False).sum().backward()
-        torch.testing.assert_close(v.grad, torch.where(x > 0, 1.0, 0.1))
-        with pytest.raises(TypeError, match=r"output: expected torch\.float32"):
-            backend.Tanh_updateOutput(0, x, torch.empty(0, dtype=torch.float64))
-        big = torch.randn(300, 300)
-        out = torch.empty(0)
-        backend.Tanh_updateOutput(0, big.t(), out)
-        torch.testing.assert_close(out, big.t().tanh())
-    finally:
-        assert _library.connect()
+    y, indices = torch.empty(0), torch.empty(0, dtype=torch.int64)
+    backend.SpatialMaxPooling_updateOutput(0, x, y, indices, 2, 2, 2, 2, 0, 0, False)
+    torch.testing.assert_close(y, torch.nn.functional.max_pool2d(x, 2))
+    v = x.clone().requires_grad_()
+    thnn.LeakyReLUFunction.apply(v, 0.1, False).sum().backward()
+    torch.testing.assert_close(v.grad, torch.where(x > 0, 1.0, 0.1))
+    with pytest.raises(TypeError, match=r"output: expected torch\.float32"):
+        backend.Tanh_updateOutput(0, x, torch.empty(0, dtype=torch.float64))
+    big = torch.randn(300, 300)
+    out = torch.empty(0)
+    backend.Tanh_updateOutput(0, big.t(), out)
+    torch.testing.assert_close(out, big.t().tanh())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x[::2, 1:].transpose(1, 3),
+        lambda x: x[:, :1],  # a stride that torch changes in a capsule
+        lambda x: x.as_strided((2, 3, 1, 1), (9, 1, 99, 77)),
+        lambda x: x[:0],
+        lambda x: x[0, 0, 0, 0],
+        lambda x: torch.complex(x, x).conj().imag,  # a negative view
+        lambda x: x.as_subclass(type("Subclass", (torch.Tensor,), {})),
+        torch.nn.Parameter,
+        lambda x: x.to("meta"),
+    ],
+    ids=[
+        "transposed",
+        "one channel",
+        "odd strides",
+        "empty",
+        "scalar",
+        "negative",
+        "subclass",
+        "parameter",
+        "meta",
+    ],
+)
+def test_tensors_without_the_exchange_api(
+    without_exchange_api: None, make: Callable[[Tensor], Tensor]
+) -> None:
+    x = make(torch.randn(4, 3, 5, 5))
+    y = thnn.TanhFunction.apply(x)
+    assert (y.shape, y.stride(), y.is_meta) == (x.shape, torch.empty_like(x).stride(), x.is_meta)
+    if not x.is_meta:
+        torch.testing.assert_close(y, x.tanh())
+
+
+def test_wrong_tensors_without_the_exchange_api(without_exchange_api: None) -> None:
+    for wrong, message in (
+        (torch.eye(3).to_sparse(), "expected a dense tensor"),
+        (torch.ones(3, dtype=torch.complex64), "got torch.complex64"),
+        (torch.ones((1,) * 30), "dimensions"),
+        (3.0, "expected a tensor"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            thnn.TanhFunction.apply(wrong)
 
 
 def _in_new_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -181,7 +181,7 @@ def test_calls_of_other_threads_and_without_the_exchange_api() -> None:
 
     assert thnn.profile(Threaded(), image(), backward=False).functions[0].calls == 1
     layer, x = thnn.nn.ReLU(), torch.randn(4, 5, dtype=torch.float64)
-    library.connect(False)
+    library.connect(library.BY_VIEWS)
     try:
         (relu,) = thnn.profile(layer, x, backward=False).functions
     finally:

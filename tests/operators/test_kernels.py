@@ -1,4 +1,4 @@
-"""The kernels in C of operators, compared with their kernels in Python."""
+"""The operators of C functions, compared with the classes, which do not call them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,12 @@ from torch import Tensor
 import thnn
 from thnn._functions.base import FunctionBase
 from thnn._operators import calls
-from thnn._torch import operator_functions
 from thnn.testing.torch_support import call_of, samples_of
-
-# Operators whose kernels are in Python: their functions draw random numbers, or their classes are written by hand.
-IN_PYTHON = {"RReLU_updateOutput", "LSTMFused_updateOutput", "GRUFused_updateOutput"}
-
-
-def is_in_c(name: str) -> bool:
-    """True if torch's table of kernels has one in C for the operator on the CPU."""
-    (line,) = [n for n in torch._C._dispatch_dump(name).splitlines() if n.startswith("CPU:")]
-    return "operators.c" in line
 
 
 def operators_of(cls: type[FunctionBase]) -> Any:
     calls.define(cls)
     return cls._operators
-
-
-def kernels_of(cls: type[FunctionBase]) -> list[tuple[Any, Callable[..., Any]]]:
-    """The operators of the C functions of a class with their kernels in Python."""
-    o = operators_of(cls)
-    return [(o.forward, o._forward), *((op, k.run) for op, k in zip(o.backwards, o.kernels))]
 
 
 def tensors(results: Any) -> Sequence[Tensor]:
@@ -52,21 +36,6 @@ def assert_equal(found: Any, expected: Any) -> None:
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
         assert a.stride() == b.stride() or a.numel() <= 1
         torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
-
-
-def test_this_torch_has_the_functions() -> None:
-    assert all(operator_functions())
-
-
-def test_the_rule() -> None:
-    thnn.register_operators()
-    names = {
-        op.name()
-        for cls in thnn.function_classes.values()
-        for op, _ in kernels_of(cls)
-        if not is_in_c(op.name())
-    }
-    assert names == {f"thnn::{name}" for name in IN_PYTHON}
 
 
 def with_gaps(t: Tensor) -> Tensor:
@@ -92,25 +61,40 @@ FORMS = (torch.clone, as_float, with_gaps, channels_last, transposed)
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 @pytest.mark.parametrize("name", [*thnn.function_classes])
-def test_results_are_those_of_python(name: str, form: Callable[[Tensor], Tensor]) -> None:
+def test_results_are_those_of_the_class(name: str, form: Callable[[Tensor], Tensor]) -> None:
     cls = thnn.function_classes[name]
     o = operators_of(cls)
     for sample in samples_of(cls):
-        call = call_of(cls, sample)
-        named = {n: form(v) if isinstance(v, Tensor) else v for n, v in zip(cls._names, call.values)}
-        given = [named[a.name] for a in (*o.tensors, *o.scalars)]
-        if o.generators:
+        values = [form(v) if isinstance(v, Tensor) else v for v in call_of(cls, sample).values]
+        forward = o.module.forward
+        variables = [a.variable if (a := forward.argument(n)) else n for n in cls._names]
+        named = dict(zip(variables, values))
+        torch.manual_seed(0)
+        results = dict(
+            zip(
+                [*o.results, *(f"new {a.name}" for a in o.modified)],
+                tensors(o.forward(*(named[n] for n in o.given))),
+            )
+        )
+        given = {**named, **{a.name: named[a.name].clone() for a in o.modified if named[a.name] is not None}}
+        leaves = {n: given[n].detach().requires_grad_() for n in o.differentiable if given[n] is not None}
+        given.update(leaves, **{n: False for n in ("inplace",) if n in named})
+        torch.manual_seed(0)
+        expected = tensors(cls.apply(*given.values()))
+        assert_equal(tuple(results[a.name] for a in o.outputs), expected)
+        for statistics in o.modified if named.get("train", True) else ():
+            assert_equal(results[f"new {statistics.name}"], given[statistics.name])
+        if not o.backwards or not leaves:
             continue
-        expected = o._forward(*given)
-        assert_equal(o.forward(*given), expected)
-        results = dict(zip(o.results, tensors(expected)))
-        by_variable = {a.variable: named[a.name] for a in (*o.tensors, *o.scalars)}
+        gradient = form(torch.rand_like(expected[0]))
+        wanted = dict(zip(leaves, torch.autograd.grad(expected[0], (*leaves.values(),), gradient)))
         if not named.get("train", True):
-            results = {n: None if n in o.optional else r for n, r in results.items()}
-        kept = [by_variable[n] if n in by_variable else results[n] for n in o.kept]
-        gradient = form(torch.rand_like(tensors(expected)[0]))
-        for (op, kernel), _ in zip(kernels_of(cls)[1:], o.kernels):
-            assert_equal(op(gradient, *kept), kernel(gradient, *kept))
+            results.update(dict.fromkeys(o.optional))
+        kept = [named[n] if n in named else results[n] for n in o.kept]
+        for operator, kernel in zip(o.backwards, o.kernels):
+            for of, found in zip(kernel.gradients.values(), tensors(operator(gradient, *kept))):
+                if of in wanted:
+                    assert_equal(found, wanted[of])
 
 
 X, I = torch.randn(3, 4), torch.tensor([0, 1, 9])  # noqa: E741
@@ -124,14 +108,13 @@ ERRORS: dict[str, tuple[type[Exception], tuple[Any, ...]]] = {
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_errors_are_those_of_python(name: str) -> None:
+def test_errors_are_those_of_the_class(name: str) -> None:
     error, values = ERRORS[name]
-    (op, kernel), *_ = kernels_of(thnn.function_classes[f"{name}Function"])
-    assert is_in_c(op.name())
+    cls = thnn.function_classes[f"{name}Function"]
     with pytest.raises(error) as expected:
-        kernel(*values)
+        cls.apply(*values)
     with pytest.raises(error) as found:
-        op(*values)
+        operators_of(cls).forward(*values)
     assert type(found.value) is type(expected.value)
     assert str(found.value) == str(expected.value)
 
@@ -180,25 +163,29 @@ def test_errors_of_a_compiled_graph(backend: str) -> None:
 @pytest.mark.parametrize("factor", [float("inf"), float("nan"), 0.0, -2.0])
 def test_gradient_factors(factor: float) -> None:
     """A factor that is not finite is left to Python."""
-    _, (op, kernel) = kernels_of(thnn.ClassNLLCriterionFunction)
-    x, target = X.log_softmax(1), torch.tensor([0, 1, 2])
-    arguments = torch.tensor(factor), x, target, None, torch.tensor(3.0), True, -100
-    assert_equal(op(*arguments), kernel(*arguments))
+    (operator,) = operators_of(thnn.ClassNLLCriterionFunction).backwards
+    x, target = X.log_softmax(1).requires_grad_(), torch.tensor([0, 1, 2])
+    loss = thnn.ClassNLLCriterionFunction.apply(x, target)
+    (expected,) = torch.autograd.grad(loss, x, torch.tensor(factor))
+    assert_equal(
+        operator(torch.tensor(factor), x.detach(), target, None, torch.tensor(3.0), True, -100), expected
+    )
 
 
 def test_running_statistics() -> None:
     """The operator changes copies, and only in training."""
-    (op, kernel), _ = kernels_of(thnn.BatchNormalizationFunction)
+    operator = operators_of(thnn.BatchNormalizationFunction).forward
     mean, var = torch.zeros(4), torch.ones(4)
     for train in (True, False):
-        arguments = X, None, None, mean, var, train, 0.1, 1e-5
-        assert_equal(op(*arguments), kernel(*arguments))
-        assert torch.equal(mean, torch.zeros(4))
-        assert op(*arguments)[3].shape == ((4,) if train else (0,))
+        results = operator(X, None, None, mean, var, train, 0.1, 1e-5)
+        assert torch.equal(mean, torch.zeros(4)) and torch.equal(var, torch.ones(4))
+        assert [len(r) for r in results[1:]] == [4 * train] * 4
+        if train:
+            torch.testing.assert_close(results[3], 0.1 * X.mean(0))
 
 
 def test_negative_and_conjugate_views() -> None:
-    (op, _), *_ = kernels_of(thnn.TanhFunction)
+    op = operators_of(thnn.TanhFunction).forward
     z = torch.randn(5, dtype=torch.complex64)
     assert z.conj().imag.is_neg()
     torch.testing.assert_close(op(z.conj().imag), z.conj().imag.tanh())
@@ -212,7 +199,7 @@ def resident() -> int:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 @pytest.mark.parametrize("fails", [False, True])
 def test_memory_is_freed(fails: bool) -> None:
-    (op, _), *_ = kernels_of(thnn.LinearFunction)
+    op = operators_of(thnn.LinearFunction).forward
     weight, bias = torch.ones(1024, 1), torch.ones(1024)
     before = resident()
     for _ in range(100):  # 4 MB each
@@ -227,7 +214,7 @@ def test_memory_is_freed(fails: bool) -> None:
 
 def test_threads() -> None:
     """Threads that Python started, and calls with errors in all of them."""
-    (op, _), *_ = kernels_of(thnn.ClassNLLCriterionFunction)
+    op = operators_of(thnn.ClassNLLCriterionFunction).forward
     expected = op(X, torch.tensor([0, 1, 2]), None, True, -100)[0]
 
     def call(k: int) -> Tensor:
@@ -246,20 +233,6 @@ def test_the_profile_has_the_functions_of_compiled_code() -> None:
     model(X)
     found = {f.name for f in thnn.profile(model, X).functions}
     assert {"Linear_updateOutput", "Tanh_updateOutput", "Tanh_updateGradInput"} <= found
-
-
-def test_a_torch_without_the_functions() -> None:
-    code = (
-        "import torch, thnn\n"
-        "from thnn._binding.library import connect_operators\n"
-        "assert connect_operators() and not connect_operators(False)\n"
-        "f = torch.compile(lambda x: thnn.TanhFunction.apply(x), fullgraph=True, backend='aot_eager')\n"
-        "x = torch.randn(3)\n"
-        "assert torch.equal(f(x), thnn.TanhFunction.apply(x))\n"
-        "lines = torch._C._dispatch_dump('thnn::Tanh_updateOutput').splitlines()\n"
-        "assert 'operators.py' in next(n for n in lines if n.startswith('CPU:'))\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
 
 
 def test_the_benchmark() -> None:

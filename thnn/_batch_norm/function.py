@@ -19,7 +19,7 @@ from thnn._functions.base import FunctionBase, cast_for_autocast
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 from thnn._operators import calls
-from thnn._torch import increment_version, traced_as
+from thnn._torch import increment_version, is_dynamo_compiling
 
 
 class BatchNormalization(FunctionBase):
@@ -38,6 +38,8 @@ class BatchNormalization(FunctionBase):
     @classmethod
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
+        if is_dynamo_compiling():
+            return cls._traced_apply(*args, **keywords)
         if keywords or len(args) != cls._arity:
             # Of a call that omits the limit only; binding costs more than a small kernel.
             is_complete = not keywords and len(args) == BatchNormalization._arity and type(args[5]) is bool
@@ -63,9 +65,6 @@ class BatchNormalization(FunctionBase):
         if context == CONSTANT:
             cls._wants_gradient(args)  # raises the error
         return cls._through_operator(args)
-
-
-traced_as(BatchNormalization.apply, BatchNormalization._traced_apply)
 
 
 def _make(name: str, relu: bool) -> type[BatchNormalization]:

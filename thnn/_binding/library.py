@@ -17,7 +17,7 @@ import torch
 from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
 from thnn._header import Function
-from thnn._torch import allocation_functions, operator_functions
+from thnn._torch import allocation_functions, exchange_api
 
 # Flags of a call (lib/binding/binding.h).
 FLOAT, DOUBLE = lib.THNN_TYPE_FLOAT, lib.THNN_TYPE_DOUBLE
@@ -142,20 +142,18 @@ def _text(characters: Any) -> str:
     return str(ffi.string(characters).decode(errors="replace"))
 
 
-def connect(enable: bool = True) -> bool:
-    """Passes tensors to C through torch's DLPack C exchange API; with ``enable=False`` as views that Python fills.
+# The ways of a tensor to C (lib/binding/binding.h), from the slowest.
+BY_VIEWS, BY_CAPSULES, BY_API = lib.THNN_EXCHANGE_VIEWS, lib.THNN_EXCHANGE_CAPSULES, lib.THNN_EXCHANGE_API
 
-    Returns whether the exchange API is in use; False if torch lacks it.
+
+def connect(most: int = BY_API) -> int:
+    """Chooses the fastest way of tensors to C that this torch has, at most `most`, and returns it:
+    torch's DLPack C exchange API, DLPack capsules, or views that Python fills.
     """
-    capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None) if enable else None
-    return bool(
-        lib.thnn_connect(
-            0 if capsule is None else id(capsule),
-            id(torch.get_num_threads),
-            id(ALLOCATE),
-            id(torch.Generator),
-        )
-    )
+    api = exchange_api() if most == BY_API else None
+    to_dlpack = torch.utils.dlpack.to_dlpack if most >= BY_CAPSULES else None
+    others = torch.get_num_threads, ALLOCATE, torch.Generator
+    return int(lib.thnn_connect(*(0 if o is None else id(o) for o in (api, to_dlpack, *others))))
 
 
 def connect_allocation(enable: bool = True) -> bool:
@@ -170,17 +168,6 @@ def connect_allocation(enable: bool = True) -> bool:
     )  # fmt: skip
     addresses = allocation_functions() if enable else (0, 0, 0, 0)
     if not lib.thnn_connectAllocation(id(objects), *addresses):
-        raise ImportError("the binding was built from another source; run: python -m thnn regenerate")
-    return all(addresses)
-
-
-def connect_operators(enable: bool = True) -> bool:
-    """Lets operators have kernels in C; with ``enable=False`` the kernels of later ones are in Python.
-
-    Returns whether kernels in C are possible; False if torch lacks one of their functions.
-    """
-    addresses = [a if enable else 0 for a in operator_functions()]
-    if not lib.thnn_connectOperators(addresses, len(addresses)):
         raise ImportError("the binding was built from another source; run: python -m thnn regenerate")
     return all(addresses)
 
@@ -213,4 +200,3 @@ if THNN.digest != DIGEST:
     )
 connect()
 connect_allocation()
-connect_operators()

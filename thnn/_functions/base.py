@@ -23,7 +23,7 @@ from thnn._binding.library import THNN, Library
 from thnn._header import Module
 from thnn._operators import calls
 from thnn._operators.calls import define
-from thnn._torch import in_onnx_export, node_apply, traced_as
+from thnn._torch import in_onnx_export, is_dynamo_compiling, node_apply
 
 _MISSING: Any = object()
 _NUMBERS = (bool, int, float)
@@ -314,6 +314,8 @@ class FunctionBase:
     @classmethod
     def apply(cls, *args: Any, **keywords: Any) -> Any:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
+        if is_dynamo_compiling():
+            return cls._traced_apply(*args, **keywords)
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
         try:
@@ -372,16 +374,6 @@ class FunctionBase:
         if torch.compiler.is_compiling():
             return _call_operator(call, cls._operator, args)
         return _call_operator(call, lambda *given: calls.run(cls, given), args)
-
-    @classmethod
-    def _with_flags(cls, given: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments of `compute` from those of the operator, which has no inplace and no return_indices."""
-        args = list(given)
-        if cls._call.inplace_at >= 0:
-            args.insert(cls._call.inplace_at, False)
-        if cls._call.returns_indices:
-            args.append(False)
-        return tuple(args)
 
     @classmethod
     def _backward_through_operators(
@@ -450,9 +442,6 @@ def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
     if not any(is_cast):
         return None
     return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))
-
-
-traced_as(FunctionBase.apply, FunctionBase._traced_apply)
 
 
 def _identifier(name: str) -> str:

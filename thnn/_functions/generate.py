@@ -10,7 +10,7 @@ implements the calls of a class.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from thnn._binding.call import flag, results_of
@@ -22,23 +22,22 @@ from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Argument, HeaderError, Module, literal
 from thnn._header import Function as HeaderFunction
-from thnn._torch import increment_version
+from thnn._torch import dynamo_disable, increment_version
 
 
 class Source(NamedTuple):
     """The origin of the value of an argument of a C function; its text is the expression in Python."""
 
-    # Of `results_of`; for 'e', 'z' and 's', `variable` is the tensor that determines the new one.
+    # Of `results_of`. For 'e', 'z' and 's', `variable` is the tensor that determines the new one; for 'g' it is
+    # ALLOCATE, or None if the result is absent.
     letter: str = "."
     variable: str | None = None  # an argument of the caller
     dimension: int | None = None  # the value is this size of it
     constant: Any = None
 
     def __str__(self) -> str:
-        if self.letter == "g":
-            return "ALLOCATE"
         if self.variable is None:
-            return literal(self.constant)
+            return "ALLOCATE" if self.letter == "g" else literal(self.constant)
         return self.variable if self.dimension is None else f"{self.variable}.shape[{self.dimension}]"
 
 
@@ -84,6 +83,17 @@ class _Lines:
         if returns_indices:
             self.add("if return_indices is not True and return_indices is not False:")
             self.add("raise TypeError('return_indices: expected True or False')", 2)
+
+    def check_given(self, function: HeaderFunction, required: Sequence[str], scaled: bool = False) -> None:
+        """Checks of the tensors of an operator."""
+        conditions = [f"{name} is None" for name in required] + ["gradOutput.dim() != 0"] * scaled
+        self.add(f"if {' or '.join(conditions)}:")
+        self.add(f"check_given({function.name!r}, {scaled}, {', '.join(f'{n}={n}' for n in required)})", 2)
+
+    def results(self, names: Sequence[str], optional: Collection[str], like: str) -> None:
+        """Returns the results of an operator, with an empty tensor in place of None."""
+        results = [f"{like}.new_empty(0) if {n} is None else {n}" if n in optional else n for n in names]
+        self.add(f"return {results[0] if len(results) == 1 else _tuple(results)}")
 
     def call(
         self,
@@ -441,9 +451,76 @@ def _gradients(function: HeaderFunction, inputs: Sequence[str]) -> dict[str, str
     }
 
 
+def check_given(name: str, scaled: bool, **tensors: Any) -> None:
+    """Two checks of the tensors of an operator that no C function makes: torch passes None for any tensor, and the
+    gradient w.r.t. a loss, gradOutput if `scaled`, is a factor of the C function's result.
+
+    Raises TypeError for None, and ValueError for a factor with dimensions.
+    """
+    for argument, value in tensors.items():
+        if value is None:
+            raise TypeError(f"{name}: {argument}: expected a tensor, got None")
+    if scaled and tensors["gradOutput"].dim() != 0:
+        shape = tuple(tensors["gradOutput"].shape)
+        raise ValueError(f"{name}: gradOutput: expected a tensor without dimensions, got shape {shape}")
+
+
+def forward_kernel(module: Module, library: Library) -> Callable[..., Any]:
+    """updateOutput as the kernel of an operator: a function of its tensors, scalars and generators, in this order, that
+    changes none of them.
+
+    It returns the outputs, the saved tensors and changed copies of the running statistics, with an empty tensor in
+    place of an absent one. In evaluation, optional saved tensors and running statistics are absent.
+    """
+    forward = module.forward
+    assert forward is not None
+    tensors = forward.tensors("input", "target", "parameter")
+    saved, running = forward.tensors("saved"), [a.name for a in forward.running]
+    scalars = [a for a in forward.scalars if a.name != "inplace"]
+    generators = [a for a in forward.arguments if a.role == "generator"]
+    sources = forward_sources(module)
+    if "inplace" in sources:
+        sources["inplace"] = Source(constant=False)
+    optional = [a.name for a in saved if a.is_optional]
+    trains = any(a.name == "train" for a in forward.scalars) and bool(optional or running)
+    code = _Lines()
+    code.add(f"def {forward.name}({', '.join(a.variable for a in (*tensors, *scalars, *generators))}):", 0)
+    code.check_given(forward, [a.name for a in tensors if not a.is_optional])
+    if trains:
+        sources.update((n, Source("g", "allocate")) for n in optional if sources[n].letter == "g")
+        code.add("allocate = ALLOCATE if train else None")
+    if trains and running:
+        code.add("if train:")
+    for name in running:
+        code.add(f"{name} = None if {name} is None else {name}.clone()", 1 + trains)
+    code.call(forward, sources)
+    if trains and running:
+        code.add("if not train:")
+        code.add(f"{' = '.join(running)} = None", 2)
+    results = [a.name for a in (*forward.tensors("output"), *saved)] + running
+    code.results(results, [*optional, *running], tensors[0].name)
+    return _kernel(code, forward, sources, library)
+
+
+def _kernel(
+    code: _Lines,
+    function: HeaderFunction,
+    sources: Mapping[str, Source],
+    library: Library,
+    scaled: bool = False,
+) -> Callable[..., Any]:
+    """The function of the source, which calls a C function."""
+    call = results_of(library.bind(function), _letters(function, sources), scaled=scaled)
+    namespace = {f"call_{function.phase}": call, "check_given": check_given, "ALLOCATE": ALLOCATE}
+    _compile(function.name, "\n".join(code.lines) + "\n", namespace)
+    kernel: Callable[..., Any] = namespace[function.name]
+    # Without this, torch.compile may trace a kernel that compiled code calls.
+    return dynamo_disable(kernel)
+
+
 class BackwardKernel(NamedTuple):
-    """A backward function as a function of gradOutput, the tensors of the forward that backward functions read, and the
-    scalars."""
+    """A backward function as the kernel of an operator: a function of gradOutput, the tensors of the forward that
+    backward functions read, and the scalars."""
 
     function: HeaderFunction
     arguments: tuple[str, ...]  # after gradOutput
@@ -463,6 +540,7 @@ def backward_kernels(module: Module, library: Library, reference: Reference | No
     assert forward is not None
     inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
     scalars = {a.name: a.variable for a in forward.scalars}
+    optional = {a.name for a in forward.tensors() if a.is_optional}
     keep = _read_by_backwards(module, all_inputs=reference is not None)
     arguments = (*keep, *(v for v in scalars.values() if v != "inplace"))
     kernels = []
@@ -471,14 +549,12 @@ def backward_kernels(module: Module, library: Library, reference: Reference | No
         code = _Lines()
         code.add(f"def {function.name}(gradOutput, {', '.join(arguments)}):", 0)
         criterion = module.is_criterion
+        code.check_given(function, ["gradOutput", *(n for n in keep if n not in optional)], criterion)
         sources = backward_sources(module, function, inputs, keep, scalars)
         _backward_call(code, function, sources, {}, criterion)
-        results = [f"gradOutput.new_empty(0) if {g} is None else {g}" for g in gradients]
-        code.add(f"return {results[0] if len(results) == 1 else _tuple(results)}")
-        call = results_of(library.bind(function), _letters(function, sources), scaled=criterion)
-        namespace = {f"call_{function.phase}": call}
-        _compile(function.name, "\n".join(code.lines) + "\n", namespace)
-        kernels.append(BackwardKernel(function, arguments, gradients, sources, namespace[function.name]))
+        code.results([*gradients], [*gradients], "gradOutput")
+        run = _kernel(code, function, sources, library, scaled=criterion)
+        kernels.append(BackwardKernel(function, arguments, gradients, sources, run))
     return kernels
 
 

@@ -15,7 +15,7 @@ from thnn._functions.base import FunctionBase
 from thnn._functions.documentation import docstring
 from thnn._functions.formulas import FORMULAS
 from thnn._header.registry import modules
-from thnn._torch import in_transform, traced_as
+from thnn._torch import in_transform
 
 # The node returns `storage`, which its backward reads, as an additional last output; `apply` drops it. Second
 # derivatives reach the forward as the gradient of that output.
@@ -187,7 +187,3 @@ class GRUFusedFunction(_RecurrentCell):
                 invoke(_gru_backward, ANY, arguments, report)
         shape1, shape2 = ctx.bias_shapes
         return byInput, byHidden, _by_bias(byInput, shape1), _by_bias(byHidden, shape2), byHx
-
-
-for _cls in (LSTMFusedFunction, GRUFusedFunction):
-    traced_as(_cls.apply, FunctionBase._traced_apply)

@@ -21,25 +21,19 @@ from torch import Tensor
 from thnn._binding.arguments import NARROW_DTYPES, check_one_device
 from thnn._binding.library import ALLOCATE, THNN
 from thnn._functions.base import cast_for_autocast
-from thnn._functions.generate import BackwardKernel, Source, backward_kernels, forward_sources
+from thnn._functions.generate import BackwardKernel, backward_kernels, check_given, forward_kernel
 from thnn._header import Argument, Function, Module
-from thnn._operators import flops, kernels, shapes
+from thnn._operators import flops, shapes
 from thnn._operators.decompositions import DECOMPOSITIONS, FROM_OUTPUT
 from thnn._operators.differentiation import make_node
 from thnn._operators.rules import Rule, rule_of, wanted_gradients
-from thnn._torch import is_decomposing
+from thnn._torch import definitions, is_decomposing
 
 # Integers may be sizes of an input, which are symbolic where a tracer leaves them open.
 _TYPES = {"bool": "bool", **dict.fromkeys(("int", "int64_t", "long", "THIndex_t"), "SymInt")}
 
 _lock = threading.RLock()
 _known: dict[tuple[str, str], Operators] = {}
-
-
-@functools.cache
-def _definitions(namespace: str) -> torch.library.Library:
-    """The library of torch that keeps the definitions of a namespace."""
-    return torch.library.Library(namespace, "FRAGMENT")
 
 
 def operators_of(cls: Any) -> Operators:
@@ -91,26 +85,21 @@ class Operators:
         # The names that backward kernels take, among them results of the forward.
         self.kept = list(self.kernels[0].arguments) if self.kernels else []
 
-        self._definitions = _definitions(namespace)
-        self._define_all()
+        with definitions(namespace) as self._definitions:
+            self._define_all()
 
     # Hooks of the modules whose classes are written by hand.
 
     def _backward_kernels(self) -> Sequence[BackwardKernel]:
         return backward_kernels(self.module, self.library, self.cls._reference)
 
-    def _forward_sources(self) -> Mapping[str, Source] | None:
-        """The sources of the arguments of updateOutput; None if `compute` is written by hand."""
-        return forward_sources(self.module)
+    def _forward_kernel(self) -> Callable[..., Any]:
+        """The kernel of the forward; its arguments are in the order of `given`."""
+        return forward_kernel(self.module, self.library)
 
     def _make_node(self) -> Any:
         self.rule: Rule = rule_of(self)
         return make_node(self)
-
-    def compute(self, *values: Any) -> tuple[Any, ...]:
-        """The results of the forward kernel; `values` are in the order of `given`."""
-        # Generated classes return the result of the call before the results of the C function.
-        return tuple(self.cls.compute(*self.cls._with_flags(values))[-len(self.results) :])
 
     def fake_results(self, values: Mapping[str, Any]) -> list[Any]:
         """Results of the forward without memory, None for absent ones."""
@@ -169,7 +158,7 @@ class Operators:
         assert forward is not None
         results = [*self.results, *(a.name for a in self.modified)]
         self.forward = self._define(
-            forward, arguments, results, self._forward_sources(), self._forward, self._fake_forward
+            forward, arguments, len(results), self._forward_kernel(), self._fake_forward
         )
         self.backwards: list[Any] = []
         types = {name: text.split(" ")[0] for name, text in zip(self.given, arguments)}
@@ -182,8 +171,7 @@ class Operators:
                 self._define(
                     kernel.function,
                     parts,
-                    [*kernel.gradients],
-                    kernel.sources,
+                    len(kernel.gradients),
                     kernel.run,
                     self._fake_gradients(kernel),
                     scaled=self.module.is_criterion,
@@ -195,15 +183,16 @@ class Operators:
         self._definitions.define(definition, tags=self._tags())
         self._definitions.impl(name, self._composite, "CompositeImplicitAutograd")
         qualified = f"{self.namespace}::{name}"
-        torch.library.register_autocast(qualified, "cpu", torch.float32, lib=self._definitions)
-        self._definitions.impl(name, self._in_cuda_autocast, "AutocastCUDA", with_keyset=True)
+        for device in ("cpu", "cuda"):
+            kernel = functools.partial(self._in_autocast, device)
+            self._definitions.impl(name, kernel, f"Autocast{device.upper()}", with_keyset=True)
         self.operator = getattr(getattr(torch.ops, self.namespace), name).default
         # For torch.vmap in compiled code, which calls the operator; elsewhere torch.vmap meets `node`.
         rule = self._one_by_one(self.operator, forward.name)
         torch.library.register_vmap(qualified, rule, lib=self._definitions)
         flops.register(self)
 
-    def _in_cuda_autocast(self, _keyset: Any, *values: Any) -> Any:
+    def _in_autocast(self, device: str, _keyset: Any, *values: Any) -> Any:
         """Casts tensors of float16 and bfloat16 to float32 if the C function does not take them with the others, as the
         classes do."""
         given = [
@@ -211,9 +200,9 @@ class Operators:
         ]
         types = {v.dtype for a, v in given if not a.is_mixed}
         mixed = {v.dtype for a, v in given if a.is_mixed}
-        if len(types) > 1 or not mixed <= {*types, torch.float32}:
+        if device == "cpu" or len(types) > 1 or not mixed <= {*types, torch.float32}:
             values = cast_for_autocast(values) or values
-        with torch.autocast("cuda", enabled=False):
+        with torch.autocast(device, enabled=False):
             return self.operator(*values)
 
     def _tags(self) -> tuple[torch.Tag, ...]:
@@ -223,43 +212,28 @@ class Operators:
         self,
         function: Function,
         arguments: Sequence[str],
-        results: Sequence[str],
-        sources: Mapping[str, Source] | None,
+        result_count: int,
         kernel: Callable[..., Any],
         fake: Callable[..., Any],
         scaled: bool = False,
     ) -> Any:
         name = function.name
         tags = self._tags() if function.phase == "updateOutput" else ()
-        self._definitions.define(f"{name}({', '.join(arguments)}) -> {_returns(len(results))}", tags=tags)
-        bound = self.library.bind(function)
-        kernel, fake = (_checking(name, arguments, scaled, f) for f in (kernel, fake))
-        in_c = sources is not None and kernels.implement(
-            self.namespace, bound, arguments, sources, results, kernel, scaled
-        )
-        for device in ("CUDA",) if in_c else ("CPU", "CUDA"):  # the binding chooses the library
+        self._definitions.define(f"{name}({', '.join(arguments)}) -> {_returns(result_count)}", tags=tags)
+        for device in ("CPU", "CUDA"):  # the binding chooses the library
             self._definitions.impl(name, kernel, device)
         qualified = f"{self.namespace}::{name}"
+        fake = _checking(name, arguments, scaled, fake)
         torch.library.register_fake(qualified, fake, lib=self._definitions)
         operator = getattr(getattr(torch.ops, self.namespace), name).default
         torch.library.register_vmap(qualified, self._one_by_one(operator, name), lib=self._definitions)
         return operator
 
-    def _forward(self, *values: Any) -> Any:
-        named = dict(zip(self.given, values))
-        updated = {n: None if t is None else t.clone() for n, t in self._updated(named).items()}
-        results = self.compute(*{**named, **{n: t for n, t in updated.items() if t is not None}}.values())
-        return _packed([*results, *updated.values()], values[0])
-
-    def _updated(self, named: Mapping[str, Any]) -> dict[str, Any]:
-        """The running statistics that a call updates, by name; None for absent ones, and for all in evaluation."""
-        is_updating = named.get("train", True)
-        return {a.name: named[a.name] if is_updating else None for a in self.modified}
-
     def _fake_forward(self, *values: Any) -> Any:
         named = dict(zip(self.given, values))
         check_one_device(f"{self.module.name}_updateOutput", named)
-        copies = [None if t is None else torch.empty_like(t) for t in self._updated(named).values()]
+        updated = [named[a.name] if named.get("train", True) else None for a in self.modified]
+        copies = [None if t is None else torch.empty_like(t) for t in updated]
         return _packed([*self.fake_results(named), *copies], values[0])
 
     def _fake_gradients(self, kernel: BackwardKernel) -> Callable[..., Any]:
@@ -343,22 +317,15 @@ class Operators:
 
 
 def _checking(
-    name: str, arguments: Sequence[str], scaled: bool, kernel: Callable[..., Any]
+    name: str, arguments: Sequence[str], scaled: bool, function: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """A kernel with two checks that no C function can make: torch passes None for any tensor, and the gradient by a
-    loss, the first argument if `scaled`, is a factor of the C function's result."""
+    """A function of the arguments of an operator with the checks of `check_given`."""
     required = [(k, a.removeprefix("Tensor ")) for k, a in enumerate(arguments) if a.startswith("Tensor ")]
 
-    @functools.wraps(kernel)
+    @functools.wraps(function)
     def checking(*values: Any) -> Any:
-        for k, argument in required:
-            if values[k] is None:
-                raise TypeError(f"{name}: {argument}: expected a tensor, got None")
-        if scaled and values[0].dim() != 0:
-            raise ValueError(
-                f"{name}: gradOutput: expected a tensor without dimensions, got shape {tuple(values[0].shape)}"
-            )
-        return kernel(*values)
+        check_given(name, scaled, **{argument: values[k] for k, argument in required})
+        return function(*values)
 
     return checking
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from thnn._functions.formulas import FORMULAS
-from thnn._functions.generate import BackwardKernel
+from thnn._functions.generate import BackwardKernel, check_given
 from thnn._operators.differentiation import pull_back, tangents_of
 from thnn._operators.operators import Operators
+from thnn._torch import dynamo_disable
 
 
 class RecurrentOperators(Operators):
@@ -21,19 +22,21 @@ class RecurrentOperators(Operators):
         self.results = [*(a.name for a in self.outputs), "storage"]
         return []
 
-    def _forward_sources(self) -> None:
-        return None
-
     @property
     def _is_lstm(self) -> bool:
         return len(self.outputs) == 2
 
-    def compute(self, *values: Any) -> tuple[Any, ...]:
-        if self._is_lstm:
-            results: tuple[Any, ...] = self.cls._run(*values, torch.empty_like(values[0]))
-        else:
-            (results,) = self.cls.compute(*values)
-        return results
+    def _forward_kernel(self) -> Callable[..., Any]:
+        def kernel(*values: Any) -> Any:
+            check_given(
+                forward, False, **{n: v for n, v in zip(self.given, values) if n not in self.optional}
+            )
+            if self._is_lstm:
+                return self.cls._run(*values, torch.empty_like(values[0]))
+            return self.cls.compute(*values)[0]
+
+        forward = self.module.forward.name  # type: ignore[union-attr]
+        return dynamo_disable(kernel)
 
     def fake_results(self, values: Mapping[str, Any]) -> list[Any]:
         if self._is_lstm:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._torch import functorch_active, marked_constant
+from thnn._torch import definitions, functorch_active, marked_constant
 from thnn.nn import _sequence
 from thnn.nn._sequence import Cell, Inputs, States
 
@@ -135,7 +135,12 @@ def _backward(ctx: Any, outer: Sequence[Tensor | None]) -> tuple[Any, ...]:
 @cache
 def _define() -> torch.library.Library:
     """Defines the operators, at the first compilation that uses them, for as long as the result exists."""
-    library = torch.library.Library("thnn", "FRAGMENT")
+    with definitions("thnn") as library:
+        _define_in(library)
+    return library
+
+
+def _define_in(library: torch.library.Library) -> None:
     library.define(f"recurrent_steps(str cell, bool keeps_storage, {_INPUTS}) -> Tensor[]")
     library.define(
         "recurrent_steps_gradients(str cell, Tensor?[] outer, Tensor[] states, Tensor storage, bool with_data,"
@@ -148,4 +153,3 @@ def _define() -> torch.library.Library:
         library.impl(name.removeprefix("thnn::"), function, "CompositeExplicitAutograd")
         torch.library.register_fake(name, fake, lib=library)
     torch.library.register_autograd(_NAME, _backward, setup_context=_setup_context, lib=library)
-    return library

@@ -121,11 +121,20 @@ class _BatchNorm(BatchNormBase):
         for option, value in (("unbiased", unbiased), ("update_statistics", update_statistics)):
             if not isinstance(value, bool):
                 raise TypeError(f"{name}: {option}: expected True or False, got {type(value).__name__}")
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        if not bias:  # before torch 2.13, torch's layer has no such argument
+            self.register_parameter("bias", None)
         self.unbiased = unbiased
         self.first_batch = first_batch
         self.update_statistics = update_statistics
         self.activation = activation
+
+    def reset_parameters(self) -> None:
+        """Sets the running statistics and the parameters to their initial values."""
+        self.reset_running_stats()
+        for parameter, value in ((self.weight, 1.0), (self.bias, 0.0)):
+            if parameter is not None:
+                torch.nn.init.constant_(parameter, value)
 
     @property
     def decay(self) -> float | None:
