@@ -343,6 +343,11 @@ def timeout_of(process_group: Any, device: torch.device) -> float:
     return timeout.total_seconds()
 
 
+def is_profiling() -> bool:
+    """Whether torch's profiler records. Without the private name: its record has no names of layers for collectives."""
+    return getattr(torch.autograd.profiler, "_is_profiler_enabled", False)
+
+
 def set_timeout_of(gloo: Any, timeout: timedelta) -> None:
     """Sets the timeout of the next collectives of a group of gloo. Without the private name: it does not change."""
     if hasattr(gloo, "_set_default_timeout"):

@@ -401,6 +401,14 @@ def create_graph_elsewhere(rank: int) -> Any:
 
 
 @scenario
+def profiled(rank: int) -> Any:
+    x = whole(1, 3, C).requires_grad_()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        model()["second"](x).sum().backward()
+    return [event.name for event in profile.events()]
+
+
+@scenario
 def compiled(rank: int) -> Any:
     x = part(whole(1, sum(PARTS), C), rank)
     made, function = layer(SyncBatchNorm, {}), layer(SyncBatchNorm, {})
@@ -652,6 +660,12 @@ def test_create_graph_on_one_rank(found: Any) -> None:
     for kind, text, _ in found(create_graph_elsewhere):
         assert kind == "ValueError"
         assert "backward with create_graph" in text and "backward, 4 channels" in text
+
+
+def test_names_in_the_record_of_the_profiler(found: Any) -> None:
+    for names in found(profiled):
+        for operation in ("forward", "backward"):
+            assert f"SyncBatchNorm 'second', {operation}, 4 channels of torch.float64" in names
 
 
 def test_compiled(found: Any) -> None:
