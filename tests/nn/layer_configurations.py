@@ -443,8 +443,14 @@ def tensors(value: Any) -> Iterator[Tensor]:
             yield from tensors(element)
 
 
-def results(layer: nn.Module, configuration: Configuration) -> list[Tensor]:
-    """Outputs and gradients of a call."""
+def _called(layer: nn.Module, *inputs: Any) -> Any:
+    return layer(*inputs)
+
+
+def results(
+    layer: nn.Module, configuration: Configuration, call: Callable[..., Any] = _called
+) -> list[Tensor]:
+    """Outputs, gradients and state after call(layer, *inputs)."""
     leaves: list[Tensor] = []
 
     def enter(value: Any, requires_grad: bool) -> Any:
@@ -462,7 +468,7 @@ def results(layer: nn.Module, configuration: Configuration) -> list[Tensor]:
         enter(v, i in configuration.differentiable or recurrent) for i, v in enumerate(configuration.inputs)
     ]
     torch.manual_seed(3)
-    outputs = [*tensors(layer(*given))]
+    outputs = [*tensors(call(layer, *given))]
     torch.manual_seed(2)
     with_gradient = [y for y in outputs if y.requires_grad]
     if with_gradient:
