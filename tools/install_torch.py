@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 
 from . import cuda
@@ -30,8 +31,11 @@ def pip_arguments(constraints: Path, index: str = "") -> list[str]:
         return ["--extra-index-url", index]
     if sys.platform != "linux" or cuda.is_wanted():  # for other systems, PyPI has the CPU build
         return []
-    version = re.search(r"^torch==(\S+)", constraints.read_text(encoding="utf-8"), re.MULTILINE)
-    build = f"{version[1]}+cpu" if version else "+cpu"
+    found = re.search(r"^torch==(\S+)", constraints.read_text(encoding="utf-8"), re.MULTILINE)
+    version = found[1] if found else ""
+    if version and _installed_version() in (version, f"{version}+cpu"):
+        return []
+    build = f"{version}+cpu"
     public = ["--extra-index-url", CPU_INDEX]
     for arguments in ([], public):
         if build in _offered(arguments):
@@ -42,6 +46,13 @@ def pip_arguments(constraints: Path, index: str = "") -> list[str]:
         file=sys.stderr,
     )
     return []
+
+
+def _installed_version() -> str:
+    try:
+        return metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _offered(arguments: Sequence[str]) -> str:

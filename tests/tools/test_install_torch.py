@@ -21,6 +21,7 @@ PUBLIC = ["--extra-index-url", install_torch.CPU_INDEX]
 def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda, "is_wanted", lambda: False)
     monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(install_torch, "_installed_version", lambda: "")
 
 
 @pytest.fixture
@@ -84,9 +85,17 @@ def test_nobody_is_asked_where_the_choice_is_made(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(cuda, "is_wanted", lambda: True)
     assert install_torch.pip_arguments(constraints) == []
     monkeypatch.setattr(cuda, "is_wanted", lambda: False)
+    monkeypatch.setattr(install_torch, "_installed_version", lambda: "2.13.0+cpu")
+    assert install_torch.pip_arguments(constraints) == []
     monkeypatch.setattr(sys, "platform", "darwin")
     assert install_torch.pip_arguments(constraints) == []
     assert not asked
+
+
+def test_another_version_is_replaced(monkeypatch: pytest.MonkeyPatch, constraints: Path) -> None:
+    offer(monkeypatch, "2.14.0, 2.13.0", ", 2.13.0+cpu")
+    monkeypatch.setattr(install_torch, "_installed_version", lambda: "2.12.0+cpu")
+    assert install_torch.pip_arguments(constraints) == PUBLIC
 
 
 def test_the_program_installs_torch(monkeypatch: pytest.MonkeyPatch, constraints: Path) -> None:
