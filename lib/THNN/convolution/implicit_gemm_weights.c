@@ -1,5 +1,7 @@
 #include "convolution/implicit_gemm.h"
 
+#include <stdlib.h>
+
 /* The stride between successive kernel elements, which may be negative, or 0 if they are not evenly spaced. */
 static int64_t kernelStride(const Correlation *c, const Tile *kernel)
 {

@@ -81,12 +81,12 @@ void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *
 
 void THNN_(poolingAverage)(const Pooling *pooling, bool countPadding, const THTensor *input, THTensor *output)
 {
-  const PoolingForward f = {.pooling = pooling,
-                            .x = poolingImages(pooling, input),
-                            .y = poolingImages(pooling, output),
-                            .input = TH_DATA(input),
-                            .output = TH_DATA(output),
-                            .countPadding = countPadding};
+  PoolingForward f = {.pooling = pooling,
+                      .x = poolingImages(pooling, input),
+                      .y = poolingImages(pooling, output),
+                      .input = TH_DATA(input),
+                      .output = TH_DATA(output),
+                      .countPadding = countPadding};
   const bool isChannelsLast = imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y);
   if (!isChannelsLast && windowsAreRegions(pooling))
     THNN_(poolingRegionAverage)(&(PoolingRegions){.pooling = *pooling, .isAdaptive = true}, input, output);
