@@ -22,7 +22,7 @@ LIBRARIES = ("libTHNN.so", BINDING, "testing/libroofline.so")
 
 # The objects that are compiled first: one variant of the kernel files of generic/ suffices to find missing kernels.
 _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):", re.MULTILINE)
-_KERNEL = re.compile(r" T THNN_Float(\w+)_default$", re.MULTILINE)
+_KERNEL = re.compile(r" T _?THNN_Float(\w+)_default$", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined reference to `THNN_(?:Float|Double)(\w+_\w+)_(?:default|avx2|avx512)'")
 _NINJA_STATUS = re.compile(r"\[(\d+/\d+)\] (?:Building C object (?:\S*/)?(\w+)\.dir/(\S+)\.o$)?")
 _INTERVAL = 3  # seconds between lines; with the compilation of one file, less than five

@@ -1,10 +1,11 @@
 #include "roofline.h"
 
-#include <omp.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "runtime/openmp.h"
 
 #ifdef THNN_X86_VARIANTS
 #include "runtime/cpu_features.h"
@@ -44,6 +45,8 @@ static const Loops *loopsOf(const char *instructionSet)
   return NULL;
 }
 
+static void add(_Atomic double *sum, double term) { *sum += term; }
+
 double roofline_flops(const char *instructionSet, bool isDouble, double seconds)
 {
   const Loops *set = loopsOf(instructionSet);
@@ -51,9 +54,10 @@ double roofline_flops(const char *instructionSet, bool isDouble, double seconds)
   double (*fma)(int64_t) = isDouble ? set->fmaDouble : set->fmaFloat;
   double best = 0, end = omp_get_wtime() + seconds;
   while (omp_get_wtime() < end) {
-    double operations = 0, start = omp_get_wtime();
-#pragma omp parallel reduction(+ : operations)
-    operations += fma(200000);
+    _Atomic double operations = 0;
+    const double start = omp_get_wtime();
+#pragma omp parallel
+    add(&operations, fma(200000));
     double rate = operations / (omp_get_wtime() - start);
     if (rate > best) best = rate;
   }
@@ -76,26 +80,34 @@ bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int
   return true;
 }
 
+static _Alignas(128) atomic_llong turn;
+
+static void waitForTurn(long long own)
+{
+  for (int waits = 0; atomic_load_explicit(&turn, memory_order_acquire) != own; waits++)
+    if (waits > 1000) sched_yield(); /* the other thread may have the same core */
+}
+
 double roofline_exchange(int64_t passes)
 {
-  static _Alignas(128) atomic_llong turn;
   atomic_store(&turn, 0);
   double seconds = 0;
   if (omp_get_max_threads() < 2 || omp_get_num_procs() < 2) return 0;
 #pragma omp parallel num_threads(2)
   if (omp_get_num_threads() == 2) {
     const long long thread = omp_get_thread_num();
-#pragma omp barrier
-    const double start = omp_get_wtime();
-    /* The thread whose turn it is, by the parity, writes the line that the other one waits for. */
-    for (long long i = thread; i < passes; i += 2) {
-      for (int waits = 0; atomic_load_explicit(&turn, memory_order_acquire) != i; waits++)
-        if (waits > 1000) sched_yield(); /* the other thread may have the same core */
+    double start = 0;
+    /* The thread whose turn it is, by the parity, writes the line that the other one waits for. The time begins when each
+       thread has had a turn. */
+    for (long long i = thread; i < passes + 2; i += 2) {
+      waitForTurn(i);
+      if (i == 2) start = omp_get_wtime();
       atomic_store_explicit(&turn, i + 1, memory_order_release);
     }
-#pragma omp barrier
-#pragma omp master
-    seconds = (omp_get_wtime() - start) / (double)passes;
+    if (thread == 0) {
+      waitForTurn(passes + 2);
+      seconds = (omp_get_wtime() - start) / (double)passes;
+    }
   }
   return seconds;
 }

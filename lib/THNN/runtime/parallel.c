@@ -1,10 +1,11 @@
 #include "runtime/parallel.h"
 
-#include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "runtime/openmp.h"
 
 /* The threads of a libgomp team do not survive fork; the next parallel region would wait for them. */
 static atomic_bool inForkedChild;
@@ -21,19 +22,6 @@ int thnn_threads(int64_t tasks, int64_t work)
     return 1;
   int threads = omp_get_max_threads();
   return tasks < threads ? (int)tasks : threads;
-}
-
-/* gcc compiles a parallel region to a call of GOMP_parallel, which the linker replaces by a call of this function (--wrap
-   in CMakeLists.txt). libgomp makes a team for one thread, too, which takes as long as a small kernel. */
-typedef void (*RegionBody)(void *data);
-void __real_GOMP_parallel(RegionBody body, void *data, unsigned threads, unsigned flags);
-
-__attribute__((visibility("hidden"))) void __wrap_GOMP_parallel(RegionBody body, void *data, unsigned threads,
-                                                                unsigned flags)
-{
-  /* Inside another region the body would share its iterations with the threads of that region. */
-  if (threads == 1 && !omp_in_parallel()) body(data);
-  else __real_GOMP_parallel(body, data, threads, flags);
 }
 
 typedef struct Scratch {
