@@ -95,8 +95,11 @@ static ALWAYS_INLINE void sum(const int R, const int V, const WinogradSum *p)
 }
 
 #define ROWS_TO_6(X, V) X(1, V) X(2, V) X(3, V) X(4, V) X(5, V) X(6, V)
+#define ROWS_7_TO_10(X, V) X(7, V) X(8, V) X(9, V) X(10, V)
 #if GEMM_MR == 14
-#define ROWS(X, V) ROWS_TO_6(X, V) X(7, V) X(8, V) X(9, V) X(10, V) X(11, V) X(12, V) X(13, V) X(14, V)
+#define ROWS(X, V) ROWS_TO_6(X, V) ROWS_7_TO_10(X, V) X(11, V) X(12, V) X(13, V) X(14, V)
+#elif GEMM_MR == 10
+#define ROWS(X, V) ROWS_TO_6(X, V) ROWS_7_TO_10(X, V)
 #else
 #define ROWS(X, V) ROWS_TO_6(X, V)
 #endif

@@ -7,8 +7,8 @@
    implicit GEMM in the left operand, which is one stream with constant distances between the rows of a micro-tile, and
    in shorter partial sums: the transforms enlarge rounding errors. */
 
-/* Defined where Winograd's method is compiled: with AVX2 or AVX-512. */
-#if VBYTES > 16
+/* Defined where Winograd's method is compiled: with AVX2, AVX-512 or NEON, not with SSE2. */
+#if VBYTES > 16 || defined(__aarch64__)
 #define WINOGRAD
 #endif
 

@@ -9,6 +9,11 @@
 #define WIDE_TILES(X, V) X(1, 8, V) X(1, 9, V) X(1, 10, V) X(1, 11, V) X(1, 12, V) X(1, 13, V) X(1, 14, V)
 #define MULTI_ROW_TILES(X, V) X(2, 7, V) X(2, 6, V) X(2, 5, V) X(3, 4, V) X(4, 3, V) X(7, 2, V) X(14, 1, V)
 #define MICROTILES(X, V) NARROW_TILES(X, V) WIDE_TILES(X, V) MULTI_ROW_TILES(X, V)
+#elif GEMM_MR == 10
+#define NARROW_TILES(X, V) X(1, 1, V) X(1, 2, V) X(1, 3, V) X(1, 4, V) X(1, 5, V)
+#define WIDE_TILES(X, V) X(1, 6, V) X(1, 7, V) X(1, 8, V) X(1, 9, V) X(1, 10, V)
+#define MULTI_ROW_TILES(X, V) X(2, 5, V) X(2, 4, V) X(3, 3, V) X(5, 2, V) X(10, 1, V)
+#define MICROTILES(X, V) NARROW_TILES(X, V) WIDE_TILES(X, V) MULTI_ROW_TILES(X, V)
 #else
 #define NARROW_TILES(X, V) X(1, 1, V) X(1, 2, V) X(1, 3, V) X(1, 4, V) X(1, 5, V) X(1, 6, V)
 #define MULTI_ROW_TILES(X, V) X(2, 3, V) X(3, 2, V) X(6, 1, V)

@@ -17,6 +17,8 @@
 /* The largest micro-tile: its accumulators, a row of b and an element of a fill the registers. */
 #if VBYTES == 64
 #define GEMM_MR 14
+#elif defined(__aarch64__) /* 32 registers; from 11 rows on gcc spills */
+#define GEMM_MR 10
 #else
 #define GEMM_MR 6
 #endif

@@ -118,6 +118,23 @@ static inline void v_stream(real *p, vreal x) { V_REAL(stream)(p, x); }
 static inline vreal v_sel(vmask m, vreal x, vreal y) { return V_REAL(blendv)(y, x, (vreal)m); }
 static inline vreal v_sqrt(vreal x) { return V_REAL(sqrt)(x); }
 #else
+#ifdef __aarch64__
+/* Lane by lane: a memcpy of n elements would be a call. */
+static inline vreal v_load_n(const real *p, int n)
+{
+  vreal x = {0};
+#pragma GCC unroll 4
+  for (int i = 0; i < VL; i++)
+    if (i < n) x[i] = p[i];
+  return x;
+}
+static inline void v_store_n(real *p, vreal x, int n)
+{
+#pragma GCC unroll 4
+  for (int i = 0; i < VL; i++)
+    if (i < n) p[i] = x[i];
+}
+#else
 static inline vreal v_load_n(const real *p, int n)
 {
   vreal x = {0};
@@ -125,6 +142,7 @@ static inline vreal v_load_n(const real *p, int n)
   return x;
 }
 static inline void v_store_n(real *p, vreal x, int n) { memcpy(p, &x, sizeof(real) * (size_t)n); }
+#endif
 static inline vreal v_sel(vmask m, vreal x, vreal y) { return (vreal)((m & (vint)x) | (~m & (vint)y)); }
 static inline vreal v_sqrt(vreal x)
 {
