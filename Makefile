@@ -14,10 +14,10 @@ SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(s
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test bench lint format docs sanitize cuda emulate wheels
+.PHONY: help setup demo test bench lint format docs sanitize cuda emulate wheels aarch64
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(LIBRARY) ## make .venv with everything in it, and build the library
 
@@ -108,6 +108,11 @@ emulate: $(LIBRARY) ## test the CUDA kernels on the CPU, threads in ORDER
 	$(if $(SANITIZE),$(SANITIZER)) THNN_CUDA_EMULATE=1 THCUNN_EMULATION_ORDER=$(ORDER) $(TEST) $(CASES) -k test_entry \
 	  $(if $(SANITIZE),--capture=sys --dist=load) $(ARGS)
 	$(if $(SANITIZE),,THNN_CUDA_EMULATE=1 $(TEST) tests/cuda)
+
+# Checks of gradients take long in the emulator (docs/processors.md), and need no other kernels.
+aarch64: $(LIBRARY) ## compile for aarch64, and run the table of cases in an emulator
+	$(BIN)/python -m tools.aarch64 -m pytest -q -p no:cacheprovider $(CASES) -k "test_entry and not gradients" $(ARGS)
+	$(BIN)/python -m tools.microkernels
 
 $(LIBRARY): $(SOURCES) | $(READY)
 	$(BIN)/python -m thnn regenerate
