@@ -352,7 +352,7 @@ def _recipe(
             raise TypeError(f"thnn.load: {argument}: expected a sequence of flags, got the string {flags!r}")
         if any("\0" in flag for flag in flags):
             raise ValueError(f"thnn.load: {argument}: expected flags without NUL, got {flags!r}")
-    functions, header_hash = parse(path, *(name for _, name in shown[:1]))
+    functions, header_hash = parse(path, shown[0][1] if shown else None)
     if sources is None:
         files = find_sources(path, functions)
     elif isinstance(sources, (str, os.PathLike)):
@@ -381,9 +381,8 @@ def _recipe(
     compiler = find_compiler()
     recipe = Recipe(path, header_hash, own, stem, compiler, tuple(cflags), tuple(ldflags), march)
     loaded = tuple(hashes([path, *own, *cuda]).items())
-    recipe = replace(recipe, cuda_sources=cuda, cuda_cflags=tuple(cuda_cflags), loaded_hashes=loaded)
-    recipe = replace(recipe, shown=shown)
-    return recipe, functions
+    recipe = replace(recipe, cuda_sources=cuda, cuda_cflags=tuple(cuda_cflags), shown=shown)
+    return replace(recipe, loaded_hashes=loaded), functions
 
 
 def _of_text(header: object, source: object, sources: object) -> tuple[Path, Path]:
