@@ -28,22 +28,20 @@ _ROOT = Path(__file__).resolve().parent.parent
 _IS_TOO_OLD = sys.version_info < (3, 10)
 _PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 
-# The commands of package managers; brew has no compiler, which is Apple's.
+# The commands that install packages.
 _INSTALL = {
     "apt": "sudo apt-get install",
     "dnf": "sudo dnf install",
     "conda": "conda install --channel conda-forge",
-    "brew": "brew install",
+    "macos": "xcode-select",
 }
-_XCODE = "xcode-select --install"
 _PACKAGES = {
     "venv": {"apt": f"{_PYTHON}-venv"},  # other systems have it in Python's package
     "Python headers": {"apt": f"{_PYTHON}-dev", "dnf": "python3-devel"},
-    "make": {"apt": "make", "dnf": "make", "conda": "make"},
-    "C compiler": {"apt": "gcc libc6-dev", "dnf": "gcc", "conda": "gcc"},
-    "C++ compiler": {"apt": "g++", "dnf": "gcc-c++", "conda": "gxx"},
-    "OpenMP": {"apt": "gcc libgomp1", "dnf": "gcc libgomp", "conda": "gcc", "brew": "libomp"},
-    "OpenMP of clang": {"apt": "libomp-dev", "dnf": "libomp-devel", "conda": "llvm-openmp", "brew": "libomp"},
+    "make": {"apt": "make", "dnf": "make", "conda": "make", "macos": "--install"},
+    "C compiler": {"apt": "gcc libc6-dev", "dnf": "gcc", "conda": "gcc", "macos": "--install"},
+    "C++ compiler": {"apt": "g++", "dnf": "gcc-c++", "conda": "gxx", "macos": "--install"},
+    "OpenMP": {"apt": "gcc", "dnf": "gcc", "conda": "gcc"},
 }
 
 
@@ -65,11 +63,11 @@ class Need(NamedTuple):
 
 
 def package_manager() -> str:
-    """apt, dnf, conda or brew, whichever installs the packages of this Python; "" on another system."""
+    """apt, dnf, conda or macos, whichever installs the packages of this Python; "" on another system."""
     if Path(sys.base_prefix, "conda-meta").is_dir():
         return "conda"
     if sys.platform == "darwin":
-        return "brew"
+        return "macos"
     try:
         system = platform.freedesktop_os_release()
     except OSError:
@@ -82,9 +80,7 @@ def _missing(name: str, fault: str) -> Missing:
     """The error for an entry of _PACKAGES."""
     manager = package_manager()
     package = _PACKAGES[name].get(manager)
-    if package:
-        return Missing(fault, f"{_INSTALL[manager]} {package}")
-    return Missing(fault, _XCODE if manager == "brew" and name != "Python headers" else "")
+    return Missing(fault, f"{_INSTALL[manager]} {package}" if package else "")
 
 
 def _by_pip(fault: str, requirement: str) -> Missing:
@@ -122,10 +118,10 @@ def _make() -> str:
     return found
 
 
-def _compile(command: Sequence[str], language: str, program: str) -> str:
-    """Makes a program; returns the first error of the compiler, or ""."""
+def _compile(command: Sequence[str], language: str, program: str, *libraries: str) -> str:
+    """Makes a program with the compiler `command`; returns the first error of the compiler, or ""."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = ["-x", language, "-", "-o", f"{folder}/program"]
+        arguments = ["-x", language, "-", "-o", f"{folder}/program", *libraries]
         done = subprocess.run([*command, *arguments], input=program, text=True, capture_output=True)
     lines = done.stderr.splitlines()
     errors = [line for line in lines if "error" in line] or lines or [f"exit status {done.returncode}"]
@@ -170,19 +166,16 @@ def _cxx_compiler() -> str:
 
 
 def _openmp() -> str:
-    if sys.platform == "darwin":  # CMake looks there, the compiler does not
-        folders = [Path(sys.base_prefix), Path("/opt/homebrew/opt/libomp"), Path("/usr/local/opt/libomp")]
-        found = [header for folder in folders if (header := folder / "include" / "omp.h").exists()]
-        if not found:
-            raise _missing("OpenMP", "there is no omp.h")
-        return str(found[0])
+    if sys.platform == "darwin":
+        return "libomp, which torch brings"
     compiler = _compiler()
     if compiler is None:
         raise Missing("there is no C compiler")
-    program = "#include <omp.h>\nint main(void) { return omp_in_parallel(); }"
-    if error := _compile([*compiler.command, "-fopenmp"], "c", program):
-        raise _missing("OpenMP of clang" if compiler.is_clang else "OpenMP", error)
-    return f"{' '.join(compiler.command)} -fopenmp"
+    # Without <omp.h>, as the library is compiled.
+    program = "int omp_in_parallel(void);\nint main(void) { return omp_in_parallel(); }"
+    if error := _compile(compiler.command, "c", program, "-lgomp"):
+        raise _missing("OpenMP", error)
+    return f"libgomp, for {' '.join(compiler.command)}"
 
 
 def _cmake() -> str:

@@ -31,7 +31,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def on(manager: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Makes this the system of a package manager."""
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
-    monkeypatch.setattr(sys, "platform", "darwin" if manager == "brew" else "linux")
+    monkeypatch.setattr(sys, "platform", "darwin" if manager == "macos" else "linux")
     if manager == "conda":
         (tmp_path / "conda-meta").mkdir()
     monkeypatch.setattr(platform, "freedesktop_os_release", lambda: SYSTEMS.get(manager, {"ID": "debian"}))
@@ -52,7 +52,7 @@ def test_nothing_is_missing_here(capsys: pytest.CaptureFixture[str]) -> None:
         ("apt", ("sudo apt-get install gcc libc6-dev", "sudo apt-get install make")),
         ("dnf", ("sudo dnf install gcc", "sudo dnf install make")),
         ("conda", ("conda install --channel conda-forge gcc", "conda install --channel conda-forge make")),
-        ("brew", ("xcode-select --install",)),
+        ("macos", ("xcode-select --install",)),
         ("", ()),
     ],
 )
@@ -71,7 +71,7 @@ def test_a_machine_without_a_compiler(
     assert "C compiler      MISSING, for a build and thnn.load: none of cc, gcc and clang on PATH\n" in text
     assert "make            MISSING, for make setup: not on PATH\n" in text
     told = {line.partition("$ ")[2] for line in text.splitlines() if "$ " in line}
-    assert told == {*commands, *({"brew install libomp"} if manager == "brew" else ())}
+    assert told == set(commands)
 
 
 def test_a_compiler_without_headers_or_openmp(
@@ -86,7 +86,7 @@ def test_a_compiler_without_headers_or_openmp(
     text = capsys.readouterr().out
     assert "C compiler      MISSING, for a build and thnn.load: x.c:1: fatal error: no such file\n" in text
     assert "OpenMP          MISSING, for a build: x.c:1: fatal error: no such file\n" in text
-    assert "$ sudo apt-get install gcc libgomp1\n" in text
+    assert "$ sudo apt-get install gcc\n" in text
 
 
 def test_a_python_without_its_development_packages(
