@@ -45,8 +45,6 @@ static const Loops *loopsOf(const char *instructionSet)
   return NULL;
 }
 
-static void add(_Atomic double *sum, double term) { *sum += term; }
-
 double roofline_flops(const char *instructionSet, bool isDouble, double seconds)
 {
   const Loops *set = loopsOf(instructionSet);
@@ -54,11 +52,11 @@ double roofline_flops(const char *instructionSet, bool isDouble, double seconds)
   double (*fma)(int64_t) = isDouble ? set->fmaDouble : set->fmaFloat;
   double best = 0, end = omp_get_wtime() + seconds;
   while (omp_get_wtime() < end) {
-    _Atomic double operations = 0;
+    atomic_llong operations = 0;
     const double start = omp_get_wtime();
 #pragma omp parallel
-    add(&operations, fma(200000));
-    double rate = operations / (omp_get_wtime() - start);
+    atomic_fetch_add(&operations, (long long)fma(200000));
+    double rate = (double)operations / (omp_get_wtime() - start);
     if (rate > best) best = rate;
   }
   return best;
