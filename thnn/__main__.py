@@ -230,7 +230,9 @@ def _facts() -> dict[str, Any]:
 
     from thnn import _C
     from thnn._binding import library as _library
+    from thnn._binding.context import connect_context
     from thnn._header.registry import THNN_H_PATH, functions, modules
+    from thnn._torch import missing_names
 
     return {
         "thnn": __version__,
@@ -240,7 +242,10 @@ def _facts() -> dict[str, Any]:
         "cpu": _library.cpu_name(),
         "instruction set": _library.cpu_capability(),
         "threads": torch.get_num_threads(),
-        "tensor exchange": "DLPack C exchange API" if _library.connect() else "views filled by Python",
+        "tensors to C": _EXCHANGES[_library.connect()],
+        "results": _route(_library.connect_allocation(), "torch.empty_strided"),
+        "context": _route(connect_context(), "functions of Python"),
+        "missing in torch": "; ".join(f"{n} ({cost})" for n, cost in missing_names().items()) or "nothing",
         "library": str(Path(_C.__file__).with_name("libTHNN.so")),
         "CUDA library": _cuda_library(),
         "binding": _C.__file__,
@@ -249,9 +254,18 @@ def _facts() -> dict[str, Any]:
         "THNN_CUDA_EMULATE": os.environ.get("THNN_CUDA_EMULATE", ""),
         "THNN_CPU_CAPABILITY": os.environ.get("THNN_CPU_CAPABILITY", ""),
         "THNN_CACHE_BYTES": os.environ.get("THNN_CACHE_BYTES", ""),
+        "THNN_WITHOUT": os.environ.get("THNN_WITHOUT", ""),
         "THNN_WINOGRAD": os.environ.get("THNN_WINOGRAD", ""),
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", ""),
     }
+
+
+# By the values of `thnn._binding.library.connect`.
+_EXCHANGES = ("views filled by Python", "DLPack capsules", "DLPack C exchange API")
+
+
+def _route(is_fast: bool, otherwise: str) -> str:
+    return "C functions of libtorch" if is_fast else otherwise
 
 
 def _cuda_library() -> str:

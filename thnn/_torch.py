@@ -1,45 +1,53 @@
-"""Every private name of torch that thnn uses, with the consequence of its absence.
+"""The private names of torch that thnn uses, each with its public fallback.
 
 thnn uses a private name where torch has no public equivalent, or where the public one costs more per call than a small
-kernel. Other files of the package import private names from here, so that only this file has to be checked with a new
-version of torch. `_binding.arguments` imports torch._subclasses itself, on the slow route, because that import is slow;
-`_operators.calls` and `_operators.flops` read the level of forward mode and the stack of dispatch modes themselves,
-`_cuda` uses torch._C.DisableTorchFunctionSubclass, and `testing` names of its own.
+kernel. One rule holds for all: where a torch lacks the name, a call takes longer or a feature that the name's line
+tells is missing; thnn can be imported, and no number is wrong. Other files of the package take private names from here.
 
-Private attributes of objects cannot be imported. thnn uses these:
+`NAMES` has every name with the consequence of its absence, `missing_names` those that this torch lacks, which
+``python -m thnn info`` prints. The environment variable THNN_WITHOUT, names with commas between them, makes thnn do
+without names that torch has: for tests, and to find the name to which a fault is due.
+
+Two kinds of names are not in NAMES. Attributes of functions by which torch.compile is told something
+(``_torchdynamo_inline``, ``_torchdynamo_disable``, ``_dynamo_marked_constant``) are set; a torch that does not read
+them breaks graphs at calls of thnn. And these attributes of objects, which are older than torch 1.0 unless a version
+stands with them, are read where they are needed:
 
 ======================================================  ==============================  ===============================
-attribute                                               used by                         without it
+attribute                                               used by                         without it: AttributeError in
 ======================================================  ==============================  ===============================
-``Function._backward_cls``                              `_functions.base`, `compat`     classes cannot be created
-``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph`, `parallel`,      layers cannot be called
-hooks, ``_load_from_state_dict``                        `_profile`
-``Module._compiled_call_impl``                          `graph.mode_views`              no effect
-``Module._replicate_for_data_parallel``                 `parallel._replicas`            modules cannot be replicated
-``_ConvNd._reversed_padding_repeated_twice``            `nn.convolution`                no other padding_mode
-``_ConvTransposeNd._output_padding``                    `nn.convolution`                no output_size
-``FractionalMaxPool2d._random_samples``, ``..3d..``     `nn.pooling`                    no fractional pooling
-``_NormBase._check_input_dim``                          `nn.sync_batch_normalization`   no conversion of layers
-``fx.Tracer._autowrap_search``                          `graph.tracing`                 no thnn.batch_norm in a fork
-``SymInt.node``                                         `_operators.shapes`             no symbolic sizes
-``Tensor._version``                                     `graph.example`, `parallel`     forks and replicas unavailable
-``Tensor._is_zerotensor``                               `_binding.arguments`            AttributeError for tensors
-                                                                                        without memory
-``Tensor._base``, ``Tensor._is_view``                   `_functions.derivatives`,       no in-place calls in a graph,
-                                                        `compat`                        no legacy functions
+``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph`, `parallel`,      layers, graphs, replicas and
+hooks, ``_load_from_state_dict``                        `_profile`                      profiles
+``Module._replicate_for_data_parallel`` (1.1)           `parallel._replicas`            thnn.parallel
+``_ConvNd._reversed_padding_repeated_twice`` (1.5)      `nn.convolution`                padding_mode
+``_ConvTransposeNd._output_padding``                    `nn.convolution`                output_size
+``FractionalMaxPool2d._random_samples``, ``..3d..``     `nn.pooling`                    fractional pooling
+``_NormBase._check_input_dim``                          `nn.sync_batch_normalization`   convert_sync_batchnorm
+``fx.Tracer._autowrap_search`` (1.8)                    `graph.tracing`                 forks of thnn.batch_norm
+``SymInt.node`` (2.0)                                   `_operators.shapes`             symbolic sizes
+``Tensor._version``                                     `graph.example`, `nn`,          forks, replicas and fused
+                                                        `parallel`                      layers
+``Tensor._base``                                        `_functions.derivatives`,       in-place calls in a graph,
+                                                        `compat`                        legacy functions
+``Function._backward_cls``                              `compat`                        names of nodes of 2017
+``ProcessGroup._get_backend`` (2.0)                     `nn.SyncBatchNorm`              synchronization
 ======================================================  ==============================  ===============================
+
+`testing` uses torch._neg_view and torch._subclasses, for checks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import torch
 from torch import Tensor
@@ -47,148 +55,25 @@ from torch.autograd import forward_ad as _forward_ad
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-# torch.utils.checkpoint
-
-#: The exceptions by which torch ends a recomputation of a checkpoint as soon as the last tensor is saved. Without the
-#: private name, running statistics of options that torch lacks, and num_batches_tracked, count such a recomputation not
-#: at all, if batch normalization is the last layer of the checkpoint.
-recomputation_ends: tuple[type[Exception], ...]
-try:
-    from torch.utils.checkpoint import _StopRecomputationError
-
-    recomputation_ends = (_StopRecomputationError,)
-except ImportError:
-    recomputation_ends = ()
-
-# torch.compile
-
-try:
-    from torch._C._dynamo import eval_frame as _eval_frame
-
-    _set_strategy: Any = _eval_frame.set_code_exec_strategy
-    _SKIP: Any = _eval_frame._FrameExecStrategy(_eval_frame._FrameAction.SKIP, _eval_frame._FrameAction.SKIP)
-except (ImportError, AttributeError):
-    _set_strategy = None
+_HIDDEN: Final = frozenset(os.environ.get("THNN_WITHOUT", "").replace(" ", "").split(","))
+#: "module:name" or "library.so:symbol" -> the consequence of its absence.
+NAMES: Final[dict[str, str]] = {}
 
 
-def dynamo_disable(function: _F) -> _F:
-    """Makes torch.compile break the graph at a call of `function` and trace neither it nor its callees.
-
-    Without this, torch.compile warns about every C function and compiles the surrounding code once per layer.
-    torch.compiler.disable does the same, but wraps the function and takes a second to import: it is used if torch lacks
-    the private names.
-    """
-    if _set_strategy is None:
-        return torch.compiler.disable(function)
-    function._torchdynamo_disable = True  # type: ignore[attr-defined]
-    function._torchdynamo_disable_msg = "it calls C functions of thnn"  # type: ignore[attr-defined]
-    _set_strategy(function.__code__, _SKIP)
-    return function
-
-
-def traced_as(function: Any, traced: Any) -> None:
-    """Makes torch.compile trace another function in place of `function`.
-
-    Without the private attribute it traces `function` itself. No class methods, for which torch 2.15 raises an error.
-    """
-    function._torchdynamo_inline = traced
-
-
-# torch.compile takes its value for a constant.
-is_dynamo_compiling: Callable[[], bool] = torch.compiler.is_dynamo_compiling
-
-
-def marked_constant(function: _F) -> _F:
-    """Makes torch.compile call a function while it traces, and take its result for a constant.
-
-    torch.compiler.assume_constant_result sets the same attribute, but imports the compiler.
-    """
-    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
-    return function
-
-
-def is_decomposing() -> bool:
-    """True while a tracer replaces activations by elementary operations, as that of inductor does and that of aot_eager
-    does not. Without the private names: False, and inductor fuses no function of thnn."""
-    tracing = sys.modules.get("torch.fx.experimental.proxy_tensor")
-    mode = getattr(tracing, "get_proxy_mode", lambda: None)()
-    # Before torch 2.13 the table is a global variable.
-    table = getattr(mode, "decomposition_table", None) or getattr(tracing, "CURRENT_DECOMPOSITION_TABLE", ())
-    return mode is not None and torch.ops.aten.threshold.default in table
-
-
-def without_modes() -> Any:
-    """A context manager that suspends all dispatch modes. Without the private name: no fake tensors."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    return _disable_current_modes()
-
-
-# torch.library
-
-
-@contextmanager
-def definitions(namespace: str) -> Iterator[torch.library.Library]:
-    """A library of torch, for definitions of operators. If they fail none of them remains, and they can be repeated;
-    without the private method, once the library is collected as garbage."""
-    library = torch.library.Library(namespace, "FRAGMENT")
+def _find(name: str) -> Any:
+    """The object with a name of NAMES; None if torch lacks it or THNN_WITHOUT hides it."""
+    module, _, path = name.partition(":")
+    if name in _HIDDEN:
+        return None
+    if module.endswith(".so"):
+        return _address(module, path) or None
     try:
-        yield library
-    except BaseException:
-        getattr(library, "_destroy", lambda: None)()
-        raise
-
-
-# Autograd
-
-# torch.autograd.graph.increment_version minus its check for a single tensor. Fallback: the public function.
-increment_version: Callable[[Any], None] = getattr(
-    torch._C, "_increment_version", torch.autograd.graph.increment_version
-)
-
-# Function.apply minus its handling of torch.func. Fallback: None, with which callers use the slower Function.apply.
-node_apply: Any = torch._C._FunctionBase.__dict__.get("apply")
-
-
-def exchange_api() -> Any:
-    """The capsule of torch's DLPack C exchange API. None before torch 2.11: thnn then takes DLPack capsules of tensors,
-    which cost 0.2 microseconds per tensor more."""
-    return getattr(Tensor, "__dlpack_c_exchange_api__", None)
-
-
-def allocation_functions() -> tuple[int, ...]:
-    """The addresses of the C functions with which the binding allocates small tensors; 0 for those that torch lacks.
-
-    The first three belong to libtorch's stable C interface. The last one, THPVariable_Wrap(const at::TensorBase&), is
-    private; a change of its arguments would change its name. Fallback: torch.empty_strided and torch.empty_like, which
-    take twice the time.
-    """
-    return (
-        _address("libtorch_cpu.so", "aoti_torch_empty_strided"),
-        _address("libtorch_cpu.so", "aoti_torch_get_data_ptr"),
-        _address("libtorch_cpu.so", "aoti_torch_delete_tensor_object"),
-        _address("libtorch_python.so", "_Z16THPVariable_WrapRKN2at10TensorBaseE"),
-    )
-
-
-def context_functions() -> tuple[int, ...]:
-    """The addresses of the functions by which the binding does what `in_transform` and torch.is_grad_enabled do, in the
-    order of lib/binding/context.c; 0 for those that torch lacks.
-
-    All are private; a change of their arguments would change their names. Fallback: the functions in Python, which take
-    0.2 microseconds more per call.
-    """
-    return (
-        _address("libtorch_cpu.so", "_ZN2at9functorch20getDynamicLayerStackEv"),
-        _address("libtorch_cpu.so", "_ZN5torch3jit6tracer15getTracingStateEv"),
-        _address("libc10.so", "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv"),
-        _address("libc10.so", "_ZN3c108GradMode10is_enabledEv"),
-    )
-
-
-def forward_mode_names() -> dict[str, Any]:
-    """The names of torch.autograd.forward_ad, where `in_transform` reads the level of forward mode."""
-    return vars(_forward_ad)
+        found: Any = importlib.import_module(module)
+    except ImportError:
+        return None
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def _address(library: str, name: str) -> int:
@@ -201,53 +86,288 @@ def _address(library: str, name: str) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def named_script(name: str, function: Any) -> Any:
-    """A function of TorchScript with a qualified name, by which a trace that was saved finds it. Without the private
-    name: the function, and torch.jit.load refuses the trace."""
-    create = getattr(torch._C, "_create_function_from_graph", None)
-    return function if create is None else create(f"__torch__.{name}", function.graph)
+def _private(name: str, without: str, fallback: Any = None) -> Any:
+    """The object with a name, or the fallback; adds the name to NAMES with the consequence of its absence."""
+    NAMES[name] = without
+    found = _find(name)
+    return fallback if found is None else found
 
 
-functorch_active: Callable[[], bool] = torch._C._are_functorch_transforms_active
-is_tracing: Callable[[], bool] = torch._C._is_tracing
-# True for the gradients of torch.autograd.grad(is_grads_batched=True). Fallback: False.
-is_batched: Callable[[Tensor], bool] = getattr(
-    torch._C._functorch, "is_legacy_batchedtensor", lambda tensor: False
+def _later(name: str, without: str) -> Callable[[], Any]:
+    """A function that returns the object with a name, None if torch lacks it. It imports the module."""
+    NAMES[name] = without
+    return lambda: _find(name)
+
+
+def missing_names() -> dict[str, str]:
+    """The names that this torch lacks, with the consequences."""
+    return {name: without for name, without in NAMES.items() if _find(name) is None}
+
+
+# torch.utils.checkpoint
+
+_ends: Any = _private(
+    "torch.utils.checkpoint:_StopRecomputationError",
+    "a recomputation of a checkpoint with batch normalization as its last layer is not counted in num_batches_tracked",
+)
+#: The exceptions by which torch ends a recomputation of a checkpoint as soon as the last tensor is saved.
+recomputation_ends: tuple[type[Exception], ...] = () if _ends is None else (_ends,)
+
+# torch.compile
+
+_compiler = "torch._C._dynamo.eval_frame"
+_without = (
+    "thnn imports torch's compiler, which takes a second, and calls of type2backend take a microsecond more"
+)
+_set_strategy: Any = _private(f"{_compiler}:set_code_exec_strategy", _without)
+_strategy: Any = _private(f"{_compiler}:_FrameExecStrategy", _without)
+_skip: Any = _private(f"{_compiler}:_FrameAction.SKIP", _without)
+
+
+def dynamo_disable(function: _F) -> _F:
+    """Makes torch.compile break the graph at a call of `function` and trace neither it nor its callees.
+
+    Without this, torch.compile warns about every C function and compiles the surrounding code once per layer.
+    torch.compiler.disable does the same, but wraps the function and takes a second to import: it is used if torch lacks
+    the private names.
+    """
+    if _set_strategy is None or _strategy is None or _skip is None:
+        return torch.compiler.disable(function)
+    function._torchdynamo_disable = True  # type: ignore[attr-defined]
+    function._torchdynamo_disable_msg = "it calls C functions of thnn"  # type: ignore[attr-defined]
+    _set_strategy(function.__code__, _strategy(_skip, _skip))
+    return function
+
+
+def traced_as(function: Any, traced: Any) -> None:
+    """Makes torch.compile trace another function in place of `function`.
+
+    Without the private attribute it traces `function` itself. No class methods, for which torch 2.15 raises an error.
+    """
+    function._torchdynamo_inline = traced
+
+
+# torch.compile takes its value for a constant.
+is_dynamo_compiling: Callable[[], bool] = _private(
+    "torch.compiler:is_dynamo_compiling", "torch.compile breaks graphs at calls of thnn", lambda: False
 )
 
 
-# The number of active dispatch modes. Without it thnn cannot be imported, for the reason in `in_transform`.
-_dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
+def marked_constant(function: _F) -> _F:
+    """Makes torch.compile call a function while it traces, and take its result for a constant.
+
+    torch.compiler.assume_constant_result sets the same attribute, but imports the compiler.
+    """
+    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return function
+
+
+# Recorders and dispatch modes
+
+_UNKNOWN_CONTEXT = "every call takes the way of a call inside a transform of torch, which is slower"
+_proxy_mode = _later(
+    "torch.fx.experimental.proxy_tensor:get_proxy_mode",
+    "inductor fuses no function of thnn; type2backend raises NotImplementedError inside any dispatch mode",
+)
+# The number of active dispatch modes.
+_dispatch_modes: Callable[[], int] = _private(
+    "torch._C:_len_torch_dispatch_stack", _UNKNOWN_CONTEXT, lambda: 1
+)
+_mode_stack: Callable[[], list[Any]] = _private(
+    "torch.utils._python_dispatch:_get_current_dispatch_mode_stack",
+    "an active FlopCounterMode does not count a function at its first use",
+    list,
+)
+# A context manager that suspends all dispatch modes.
+without_modes: Callable[[], Any] = _private(
+    "torch.utils._python_dispatch:_disable_current_modes", "no fake tensors", contextlib.nullcontext
+)
+is_tracing: Callable[[], bool] = _private(
+    "torch._C:_is_tracing",
+    "torch.jit.is_tracing takes its place",
+    torch.jit.is_tracing,  # type: ignore[attr-defined]
+)
+_fake_tensor = _later("torch._subclasses.fake_tensor:FakeTensor", "no fake tensors outside of a mode")
+
+
+def dispatch_modes() -> list[Any]:
+    """The active dispatch modes."""
+    return _mode_stack()
+
+
+def is_fake(tensor: Tensor) -> bool:
+    """True for a fake tensor, which has no memory."""
+    fake = _fake_tensor()
+    return fake is not None and isinstance(tensor, fake)
+
+
+def recording_mode() -> Any:
+    """The dispatch mode of make_fx or torch.export; None without one. Where it is not known: True in any dispatch
+    mode."""
+    if "torch.fx.experimental.proxy_tensor" not in sys.modules:
+        return None
+    mode = _proxy_mode()
+    return mode() if mode is not None else (_dispatch_modes() > 0 or None)
+
+
+def is_decomposing() -> bool:
+    """True while a tracer replaces activations by elementary operations, as that of inductor does and that of aot_eager
+    does not."""
+    mode = recording_mode()
+    # Before torch 2.13 the table is a global variable.
+    tracing = sys.modules.get("torch.fx.experimental.proxy_tensor")
+    table: Any = getattr(mode, "decomposition_table", None)
+    table = table or getattr(tracing, "CURRENT_DECOMPOSITION_TABLE", ())
+    return mode is not None and torch.ops.aten.threshold.default in table
+
+
+def recorder() -> str | None:
+    """The public name of the active recorder, which would miss the call of a C function; None if there is none."""
+    if is_tracing():
+        return "torch.jit.trace"
+    return "make_fx or torch.export" if _dispatch_modes() > 0 and recording_mode() is not None else None
+
+
+def named_script(name: str, function: Any) -> Any:
+    """A function of TorchScript with a qualified name, by which a trace that was saved finds it."""
+    return function if _create_function is None else _create_function(f"__torch__.{name}", function.graph)
+
+
+_create_function: Any = _private(
+    "torch._C:_create_function_from_graph", "torch.jit.load refuses traces whose sizes are not constants"
+)
+_in_onnx_export: Callable[[], bool] = _private(
+    "torch.onnx:is_in_onnx_export", "no torch.onnx.export of layers", lambda: False
+)
 
 
 def in_onnx_export() -> bool:
     """True inside torch.onnx.export, of either kind."""
-    return not torch.compiler.is_dynamo_compiling() and torch.onnx.is_in_onnx_export()
+    return not is_dynamo_compiling() and _in_onnx_export()
 
 
-def is_functionalizing() -> bool:
-    """True if the innermost transform of torch.func is functionalize. Without the private names: torch raises its own
-    error there."""
+# torch.library
+
+_destroy: Callable[[torch.library.Library], None] = _private(
+    "torch.library:Library._destroy",
+    "operators whose definition failed remain until garbage is collected",
+    id,
+)
+
+
+@contextmanager
+def definitions(namespace: str) -> Iterator[torch.library.Library]:
+    """A library of torch, for definitions of operators. If they fail none of them remains, and they can be repeated."""
+    library = torch.library.Library(namespace, "FRAGMENT")
     try:
-        return torch._C._functorch.peek_interpreter_stack().key().name == "Functionalize"
-    except AttributeError:
+        yield library
+    except BaseException:
+        _destroy(library)
+        raise
+
+
+# Autograd
+
+# torch.autograd.graph.increment_version minus its check for a single tensor.
+increment_version: Callable[[Any], None] = _private(
+    "torch._C:_increment_version",
+    "0.1 microseconds per in-place call",
+    torch.autograd.graph.increment_version,
+)
+
+# Function.apply minus its handling of torch.func, and None without it.
+node_apply: Any = vars(
+    _private("torch._C:_FunctionBase", "a call with a gradient takes a microsecond more", object)
+).get("apply")
+
+# The class of the objects that a node's backward gets, a base class for those of thnn.
+has_backward_class: Final[bool] = (
+    _private("torch.autograd:Function._backward_cls", "a backward takes 0.2 microseconds more") is not None
+)
+
+_creation_meta: Any = _private(
+    "torch._C._autograd:_get_creation_meta",
+    "an in-place call of any view that requires a gradient is an error",
+)
+
+
+def is_output_of_several(tensor: Tensor) -> bool:
+    """True for a view that an operation with several outputs made (unbind, split): autograd allows no in-place changes,
+    and raises its error after the tensor was overwritten."""
+    # The call below raises an exception for other tensors, which takes ten times as long as a small kernel.
+    if tensor._base is None:
+        return False
+    if _creation_meta is None:
+        return True
+    try:
+        return bool(_creation_meta(tensor).name == "MULTI_OUTPUT_NODE")
+    except RuntimeError:
         return False
 
 
-def transforms() -> list[str]:
-    """The active transforms of torch.func, from the outermost: "Jvp", "Grad", "Vmap", "Functionalize". Without the
-    private name thnn cannot be imported: torch would silently take outer tangents of forward mode for zero."""
-    return [i.key().name for i in _interpreters() or ()]
+# The function that torch.no_grad and torch.set_grad_enabled call, which a TorchFunctionMode intercepts.
+set_grad_enabled: Any = _private(
+    "torch._C:_set_grad_enabled", "torch.fx bakes the mode at tracing time into a branch of a fork"
+)
+
+# torch.func and forward mode
+
+functorch_active: Callable[[], bool] = _private(
+    "torch._C:_are_functorch_transforms_active", _UNKNOWN_CONTEXT, lambda: True
+)
+# True for the gradients of torch.autograd.grad(is_grads_batched=True).
+is_batched: Callable[[Tensor], bool] = _private(
+    "torch._C._functorch:is_legacy_batchedtensor",
+    "the error of is_grads_batched is one about memory",
+    lambda tensor: False,
+)
+# True for a tensor with a batch of torch.vmap.
+in_vmap: Callable[[Tensor], bool] = _private(
+    "torch._C._functorch:is_batchedtensor",
+    "forward mode over torch.vmap is an error of torch",
+    lambda tensor: False,
+)
+_interpreters: Any = _private(
+    "torch._C._functorch:get_interpreter_stack", "no forward mode inside torch.func"
+)
+_NESTED = "no forward mode over forward mode"
+_unwrap: Any = _private("torch._C._functorch:_unwrap_for_grad", _NESTED)
+_wrap: Any = _private("torch._C._functorch:_wrap_for_grad", _NESTED)
+_set_forward_mode: Any = _private("torch.autograd.forward_ad:_set_fwd_grad_enabled", _NESTED)
+_interpreter = _later("torch._functorch.pyfunctorch:retrieve_current_functorch_interpreter", _NESTED)
+_has_level = _private("torch.autograd.forward_ad:_current_level", _UNKNOWN_CONTEXT) is not None
 
 
-# True for a tensor with a batch of torch.vmap. Fallback: False, and forward mode over vmap is an error of torch.
-in_vmap: Callable[[Tensor], bool] = getattr(torch._C._functorch, "is_batchedtensor", lambda tensor: False)
-_interpreters: Callable[[], Any] = torch._C._functorch.get_interpreter_stack
+def forward_mode_names() -> dict[str, Any]:
+    """The names of torch.autograd.forward_ad, where C reads the level of forward mode."""
+    return vars(_forward_ad) if _has_level else {}
+
+
+def forward_level() -> int:
+    """The level of forward mode, -1 outside of it; 0 where it is not known."""
+    return _forward_ad._current_level if _has_level else 0
+
+
+def in_transform() -> bool:
+    """True inside torch.func transforms, forward-mode differentiation, torch.jit.trace and dispatch modes, and where it
+    is not known. None of them sees a call of a C function."""
+    return functorch_active() or forward_level() >= 0 or is_tracing() or _dispatch_modes() > 0
+
+
+def transforms() -> list[str] | None:
+    """The active transforms of torch.func, from the outermost: "Jvp", "Grad", "Vmap", "Functionalize". None where they
+    are not known."""
+    return None if _interpreters is None else [i.key().name for i in _interpreters() or ()]
+
+
+def is_functionalizing() -> bool:
+    """True if the innermost transform of torch.func is functionalize. Where it is not known, torch raises an error."""
+    return (transforms() or [""])[-1] == "Functionalize"
 
 
 def has_tangent(tensor: Tensor) -> bool:
     """True for a tensor that has a tangent of forward mode, or may have one: torch.vmap hides it."""
-    if torch.compiler.is_compiling() or _forward_ad._current_level < 0 or not tensor.is_floating_point():
+    if torch.compiler.is_compiling() or forward_level() < 0 or not tensor.is_floating_point():
         return False
     return in_vmap(tensor) or _forward_ad.unpack_dual(tensor).tangent is not None
 
@@ -256,62 +376,90 @@ def below_forward_level(function: Callable[..., Any], *arguments: Any) -> Any:
     """Calls a function of mappings and sequences of tensors below forward mode, the innermost transform: the transforms
     outside of it compute the function.
 
-    torch calls the jvp of an autograd function with forward mode switched off for all levels.
+    torch calls the jvp of an autograd function with forward mode switched off for all levels. Raises
+    NotImplementedError if torch lacks a name.
     """
-    from torch._C._functorch import _unwrap_for_grad, _wrap_for_grad
-    from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
     from torch.utils._pytree import tree_map_only
 
-    interpreter: Any = retrieve_current_functorch_interpreter()
+    current = _interpreter()
+    if None in (_unwrap, _wrap, _set_forward_mode, current):
+        raise NotImplementedError(
+            f"forward mode over forward mode does not work with torch {torch.__version__}"
+        )
+    interpreter: Any = current()
     level = interpreter.level()
-    inner = tree_map_only(Tensor, lambda t: _unwrap_for_grad(t, level), arguments)
-    with torch.enable_grad(), _forward_ad._set_fwd_grad_enabled(True), interpreter.lower():
+    inner = tree_map_only(Tensor, lambda t: _unwrap(t, level), arguments)
+    with torch.enable_grad(), _set_forward_mode(True), interpreter.lower():
         results = function(*inner)
-    return tree_map_only(Tensor, lambda t: _wrap_for_grad(t, level), results)
+    return tree_map_only(Tensor, lambda t: _wrap(t, level), results)
 
 
-def recorder() -> str | None:
-    """The public name of the active recorder, which would miss the call of a C function; None if there is none."""
-    if is_tracing():
-        return "torch.jit.trace"
-    for i in range(_dispatch_modes()):
-        if type(torch._C._get_dispatch_stack_at(i)).__name__ == "ProxyTorchDispatchMode":
-            return "make_fx or torch.export"
-    return None
+# Tensors and their memory
+
+_EXCHANGE = "torch:Tensor.__dlpack_c_exchange_api__"
+_API: Any = _private(
+    _EXCHANGE, "DLPack capsules take its place, 0.2 microseconds per tensor, but not for CUDA tensors"
+)
+_is_zerotensor: Callable[[Tensor], bool] = _private(
+    "torch:Tensor._is_zerotensor", "the error for a zero tensor tells another reason", lambda tensor: False
+)
+# A context manager in which subclasses of tensors see no operation of torch.
+without_torch_function: Callable[[], Any] = _private(
+    "torch._C:DisableTorchFunctionSubclass", "subclasses of CUDA tensors see operations inside of functions",
+    contextlib.nullcontext,
+)  # fmt: skip
 
 
-def is_output_of_several(tensor: Tensor) -> bool:
-    """True for a view that an operation with several outputs made (unbind, split): autograd allows no in-place changes.
-
-    Without the private names: autograd raises the error, but after the tensor was overwritten.
-    """
-    # The call below raises an exception for other tensors, which takes ten times as long as a small kernel.
-    if not tensor._is_view():
-        return False
-    try:
-        return torch._C._autograd._get_creation_meta(tensor).name == "MULTI_OUTPUT_NODE"
-    except (AttributeError, RuntimeError):
-        return False
+def exchange_api() -> Any:
+    """The capsule of torch's DLPack C exchange API; None before torch 2.11."""
+    return _API
 
 
-def in_transform() -> bool:
-    """True inside torch.func transforms, forward-mode differentiation, torch.jit.trace and dispatch modes.
-
-    None of them sees a call of a C function. Without the private names thnn cannot be imported: otherwise it
-    would silently return wrong numbers.
-    """
-    return functorch_active() or _forward_ad._current_level >= 0 or is_tracing() or _dispatch_modes() > 0
+def is_zero_tensor(tensor: Tensor) -> bool:
+    """True for a tensor of zeros without memory, which autograd makes."""
+    return _is_zerotensor(tensor)
 
 
-# The function that torch.no_grad and torch.set_grad_enabled call, which a TorchFunctionMode intercepts. Without it:
-# torch.fx bakes the mode at tracing time into a branch of a fork.
-set_grad_enabled: Any = getattr(torch._C, "_set_grad_enabled", None)
+# The C functions with which the binding allocates small tensors. The first three belong to libtorch's stable C
+# interface. The last one, THPVariable_Wrap(const at::TensorBase&), is private; a change of its arguments would change
+# its name.
+ALLOCATION: Final = (
+    "libtorch_cpu.so:aoti_torch_empty_strided",
+    "libtorch_cpu.so:aoti_torch_get_data_ptr",
+    "libtorch_cpu.so:aoti_torch_delete_tensor_object",
+    "libtorch_python.so:_Z16THPVariable_WrapRKN2at10TensorBaseE",
+)
+# The C functions by which the binding does what `in_transform` and torch.is_grad_enabled do, in the order of
+# lib/binding/context.c. All are private; a change of their arguments would change their names.
+CONTEXT: Final = (
+    "libtorch_cpu.so:_ZN2at9functorch20getDynamicLayerStackEv",
+    "libtorch_cpu.so:_ZN5torch3jit6tracer15getTracingStateEv",
+    "libc10.so:_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv",
+    "libc10.so:_ZN3c108GradMode10is_enabledEv",
+)
+NAMES.update(dict.fromkeys(ALLOCATION, "torch.empty_strided takes its place, 0.5 microseconds per result"))
+NAMES.update(dict.fromkeys(CONTEXT, "functions of Python take its place, 0.3 microseconds per call"))
 
-# Layers: base classes whose public names cover one number of dimensions each. Without them: no thnn.nn.
 
-BatchNormBase = torch.nn.modules.batchnorm._BatchNorm
-ConvBase = torch.nn.modules.conv._ConvNd
-ConvTransposeBase = torch.nn.modules.conv._ConvTransposeNd
+def addresses(names: tuple[str, ...]) -> tuple[int, ...]:
+    """The addresses of C functions, ALLOCATION or CONTEXT; 0 for those that torch lacks."""
+    return tuple(_find(name) or 0 for name in names)
+
+
+# Layers: base classes whose public names cover one number of dimensions each.
+
+if TYPE_CHECKING:
+    from torch.nn.modules.batchnorm import _BatchNorm as BatchNormBase
+    from torch.nn.modules.conv import _ConvNd as ConvBase
+    from torch.nn.modules.conv import _ConvTransposeNd as ConvTransposeBase
+else:
+    (BatchNormBase,) = torch.nn.BatchNorm2d.__bases__
+    (ConvBase,) = torch.nn.Conv2d.__bases__
+    (ConvTransposeBase,) = torch.nn.ConvTranspose2d.__bases__
+
+_assert_async: Any = _private(
+    "torch:_assert_async", "the host waits for an accelerator to check a class number"
+)
 
 
 def assert_async(condition: Tensor, message: str) -> None:
@@ -319,9 +467,8 @@ def assert_async(condition: Tensor, message: str) -> None:
 
     Without the private name the host waits for the value; RuntimeError if it is false.
     """
-    private = getattr(torch, "_assert_async", None)
-    if private is not None:
-        private(condition, message)
+    if _assert_async is not None:
+        _assert_async(condition, message)
     elif not condition:
         raise RuntimeError(message)
 

@@ -18,6 +18,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import thnn
 from thnn._functions.base import FunctionBase
 from thnn._operators import calls, shapes
+from thnn._operators.operators import Operators
 from thnn.testing.torch_support import CHECKS, call_of, samples_of
 
 NAMES = [*thnn.function_classes]
@@ -472,3 +473,17 @@ def test_scalars_of_numpy_in_compiled_code() -> None:
     for call in (by_class, by_function, thnn.nn.LeakyReLU(slope)):
         with pytest.raises(Exception, match=r"LeakyReLUFunction: negval: torch\.compile needs a bool"):
             torch.compile(call, fullgraph=True, backend="aot_eager")(x)
+
+
+def test_definitions_that_fail_can_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("no rule for vmap")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.library, "register_vmap", fail)
+        with pytest.raises(RuntimeError, match="no rule for vmap"):
+            Operators(thnn.TanhFunction, "thnn_repeated")
+    assert not hasattr(torch.ops.thnn_repeated, "Tanh_updateOutput")
+    made = Operators(thnn.TanhFunction, "thnn_repeated")
+    x = torch.randn(3)
+    torch.testing.assert_close(made.operator(x), x.tanh())

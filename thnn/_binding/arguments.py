@@ -25,7 +25,7 @@ from thnn._binding.library import (
     Library,
 )
 from thnn._header import Argument, Function
-from thnn._torch import is_batched
+from thnn._torch import is_batched, is_fake, is_zero_tensor, recording_mode
 
 MAX_DIM: Final = lib.THNN_MAX_DIM
 REAL_DTYPES: Final = {t: DTYPES[t] for t in range(lib.THNN_REAL_TYPES)}
@@ -132,10 +132,6 @@ def check_tensors(
     allowed = _allowed_devices(bound, flags)
     device: torch.device | None = None
     holder = ""  # the first argument that is a tensor
-    # Imported here, off the fast route, because the import is slow.
-    from torch._subclasses.fake_tensor import FakeTensor
-    from torch.fx.experimental.proxy_tensor import get_proxy_mode
-
     real = REAL_DTYPES.get(flags & TYPE_MASK)
     # Names of arguments: `first` determines `real`; `mixed` is float32, which need not be the type of the others.
     first = mixed = None
@@ -152,7 +148,7 @@ def check_tensors(
             raise TypeError(where + f"expected a tensor, got {describe(value)}")
         if kind := not_dense(value):
             raise TypeError(where + f"expected a dense tensor, got {kind}")
-        has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)
+        has_no_memory = value.device.type == "meta" or is_fake(value)
         if value.device.type not in (*allowed, "meta") and not (
             has_no_memory and value.device.type == "cuda" and "cpu" in allowed and not flags & HOST
         ):
@@ -175,7 +171,7 @@ def check_tensors(
                 raise TypeError(
                     where + f"{type(value).__name__} is a tensor subclass without memory of its own"
                 )
-            if value._is_zerotensor():
+            if is_zero_tensor(value):
                 raise TypeError(where + "is a zero tensor, which has no memory; pass its clone()")
             raise TypeError(where + "has no memory: it is inside a transform of torch.func, or was freed")
         if argument.type in FIXED_DTYPES:
@@ -204,7 +200,7 @@ def check_tensors(
             raise ValueError(where + f"expected at most {MAX_DIM} dimensions, got {value.ndim}")
     if not meta and device is not None and device.type == "cuda":
         device_library(bound.library)  # opens it
-    if meta and get_proxy_mode() is not None:
+    if meta and recording_mode() is not None:
         # torch.export would record the allocation of the output and nothing else.
         raise NotImplementedError(f"{function.name}: cannot be recorded by torch.export")
     return bool(meta)

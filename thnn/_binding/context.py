@@ -8,10 +8,13 @@ from typing import Any
 import torch
 
 from thnn._binding.extension import lib
-from thnn._torch import context_functions, forward_mode_names, in_transform
+from thnn._torch import CONTEXT, addresses, forward_mode_names, in_transform
 
 PLAIN, GRADIENT = lib.THNN_CONTEXT_PLAIN, lib.THNN_CONTEXT_GRADIENT
 TRANSFORM, CONSTANT = lib.THNN_CONTEXT_TRANSFORM, lib.THNN_CONTEXT_CONSTANT
+
+
+_names = forward_mode_names()
 
 
 def _context() -> int:
@@ -23,10 +26,10 @@ def connect_context(enable: bool = True) -> bool:
 
     Returns whether the C functions are in use; False if torch lacks one of them.
     """
-    addresses = [address if enable else 0 for address in context_functions()]
-    if not lib.thnn_connectContext(addresses, len(addresses), id(forward_mode_names()), id(_context)):
+    found = [address if enable else 0 for address in addresses(CONTEXT)]
+    if not lib.thnn_connectContext(found, len(found), id(_names), id(_context)):
         raise ImportError("the binding was built from another source; run: python -m thnn regenerate")
-    return all(addresses)
+    return all(found)
 
 
 def make_context_of_call(tensors: int, constants: Sequence[int]) -> Callable[[tuple[Any, ...]], int]:

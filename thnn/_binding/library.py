@@ -17,7 +17,7 @@ import torch
 from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
 from thnn._header import Function
-from thnn._torch import allocation_functions, exchange_api
+from thnn._torch import ALLOCATION, addresses, exchange_api
 
 # Flags of a call (lib/binding/binding.h).
 FLOAT, DOUBLE = lib.THNN_TYPE_FLOAT, lib.THNN_TYPE_DOUBLE
@@ -166,10 +166,10 @@ def connect_allocation(enable: bool = True) -> bool:
         torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.empty_like, torch.zeros_like,
         torch.empty_strided, *options,
     )  # fmt: skip
-    addresses = allocation_functions() if enable else (0, 0, 0, 0)
-    if not lib.thnn_connectAllocation(id(objects), *addresses):
+    found = addresses(ALLOCATION) if enable else (0,) * len(ALLOCATION)
+    if not lib.thnn_connectAllocation(id(objects), *found):
         raise ImportError("the binding was built from another source; run: python -m thnn regenerate")
-    return all(addresses)
+    return all(found)
 
 
 def cpu_capability() -> str:

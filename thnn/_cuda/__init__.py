@@ -16,6 +16,7 @@ import torch
 
 from thnn._cuda.functions import FUNCTIONS
 from thnn._header.registry import functions
+from thnn._torch import without_torch_function
 
 
 class _Signature(NamedTuple):
@@ -75,10 +76,10 @@ def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> 
         with torch.no_grad():
             compute_by_torch(name, values, new)
     elif device == "cpu":
-        with torch._C.DisableTorchFunctionSubclass(), _without_onednn():
+        with without_torch_function(), _without_onednn():
             _compute(signature, values, new)
     else:
-        with torch._C.DisableTorchFunctionSubclass():
+        with without_torch_function():
             _compute(signature, values, new)
 
 

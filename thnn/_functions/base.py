@@ -23,7 +23,7 @@ from thnn._binding.library import THNN, Library
 from thnn._header import Module
 from thnn._operators import calls
 from thnn._operators.calls import define
-from thnn._torch import in_onnx_export, is_dynamo_compiling, node_apply
+from thnn._torch import has_backward_class, in_onnx_export, is_dynamo_compiling, node_apply
 
 _MISSING: Any = object()
 _NUMBERS = (bool, int, float)
@@ -37,6 +37,8 @@ def _make_node(cls: type[FunctionBase]) -> Any:
     `backward` up in each call."""
     members = {"forward": staticmethod(cls.forward), "backward": staticmethod(cls.backward)}
     node: Any = type(cls.__name__, (torch.autograd.Function,), {"__module__": cls.__module__, **members})
+    if not has_backward_class:
+        return node
     made: Any = node._backward_cls
     # A slot, since the dictionary of an object takes longer to create and to free than a small kernel.
     own = {"__module__": cls.__module__, "__slots__": ("scalars",), "apply": cls.backward}

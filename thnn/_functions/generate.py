@@ -22,7 +22,7 @@ from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Argument, HeaderError, Module, literal
 from thnn._header import Function as HeaderFunction
-from thnn._torch import dynamo_disable, increment_version
+from thnn._torch import increment_version
 
 
 class Source(NamedTuple):
@@ -514,8 +514,7 @@ def _kernel(
     namespace = {f"call_{function.phase}": call, "check_given": check_given, "ALLOCATE": ALLOCATE}
     _compile(function.name, "\n".join(code.lines) + "\n", namespace)
     kernel: Callable[..., Any] = namespace[function.name]
-    # Without this, torch.compile may trace a kernel that compiled code calls.
-    return dynamo_disable(kernel)
+    return kernel
 
 
 class BackwardKernel(NamedTuple):

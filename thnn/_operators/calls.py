@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import SymInt, Tensor
-from torch.autograd import forward_ad
 
 from thnn._binding.arguments import REAL_NUMBERS, convert_scalar
-from thnn._torch import functorch_active, is_functionalizing, is_tracing, marked_constant, named_script
+from thnn._torch import (
+    forward_level,
+    functorch_active,
+    is_functionalizing,
+    is_tracing,
+    marked_constant,
+    named_script,
+)
 
 if TYPE_CHECKING:
     from thnn._functions.base import FunctionBase, OperatorCall
@@ -72,7 +78,7 @@ def run(cls: type[FunctionBase], given: Sequence[Any]) -> Any:
         if is_functionalizing():
             raise NotImplementedError(f"{cls.__name__}: torch.func.functionalize is not supported")
         return cls._transformed(*values)
-    if forward_ad._current_level >= 0:
+    if forward_level() >= 0:
         return cls._transformed(*values)
     return cls._operator(*values)
 

@@ -56,6 +56,8 @@ def tangents_of(
     Raises NotImplementedError if a torch.vmap is between the levels and the function.
     """
     active = transforms()
+    if active is None:
+        raise NotImplementedError(f"{name}: forward mode does not work with torch {torch.__version__}")
     if active.count("Jvp") < 2:
         return function(values, tangents)
     if active[-1] != "Jvp":

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from thnn._binding.library import THNN
+from thnn._torch import dispatch_modes
 
 if TYPE_CHECKING:
     from thnn._operators.operators import Operators
@@ -69,14 +70,13 @@ def register(operators: Operators) -> None:
     # Each element of the output, or of a transposed convolution's input, takes one filter of multiplications.
     multiplications = _OTHERS.get(name, _dense_transposed if is_transposed else _dense)
     from torch.utils import flop_counter
-    from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
     counts = {operators.forward: _count(operators.given, 0, multiplications)}
     counts.update((o, _count(operators.kept, 1, multiplications)) for o in operators.backwards)
     for operator, count in counts.items():
         packet = operator.overloadpacket
         flop_counter.register_flop_formula(packet)(count)
-        for mode in _get_current_dispatch_mode_stack():
+        for mode in dispatch_modes():
             counter = getattr(mode, "counter", None)
             if isinstance(counter, flop_counter.FlopCounterMode):
                 counter.flop_registry[packet] = flop_counter.flop_registry[packet]

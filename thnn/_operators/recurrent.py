@@ -12,7 +12,6 @@ from thnn._functions.formulas import FORMULAS
 from thnn._functions.generate import BackwardKernel, check_given
 from thnn._operators.differentiation import pull_back, tangents_of
 from thnn._operators.operators import Operators
-from thnn._torch import dynamo_disable
 
 
 class RecurrentOperators(Operators):
@@ -36,7 +35,7 @@ class RecurrentOperators(Operators):
             return self.cls.compute(*values)[0]
 
         forward = self.module.forward.name  # type: ignore[union-attr]
-        return dynamo_disable(kernel)
+        return kernel
 
     def fake_results(self, values: Mapping[str, Any]) -> list[Any]:
         if self._is_lstm:

@@ -16,7 +16,13 @@ from thnn._batch_norm.activation import ACTIVATIONS, Activation, limit_of, recti
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._binding.context import increment
 from thnn._functions.classes import function_classes
-from thnn._torch import BatchNormBase, increment_version, recomputation_ends, traced_as
+from thnn._torch import (
+    BatchNormBase,
+    increment_version,
+    is_dynamo_compiling,
+    recomputation_ends,
+    traced_as,
+)
 from thnn.nn._errors import layer_error, wrong_count
 from thnn.nn._layer import layer_forward, recorded, torch_forward
 from thnn.nn.functional import activation as F
@@ -298,7 +304,7 @@ def _function_with(activation: str) -> Callable[..., Tensor]:
 def _rectified(limit: float | None, *arguments: Any) -> Tensor:
     """Batch normalization and relu; marks the output for FusedReLU and FusedReLU6."""
     output: Tensor = _rectified_batch_normalization(*arguments, limit)
-    if torch.compiler.is_dynamo_compiling():
+    if is_dynamo_compiling():
         output = output.view_as(output)  # torch.compile allows no attributes of one result of several
     output._thnn_rectified = limit, _version(output)  # type: ignore[attr-defined]
     return output
@@ -309,7 +315,7 @@ _RECTIFIED: Final = {a: functools.partial(_rectified, limit_of(a)) for a in ACTI
 
 def _version(output: Tensor) -> int | None:
     """The number of in-place changes of the tensor, None where torch does not count them."""
-    if torch.compiler.is_dynamo_compiling() or output.is_inference():
+    if is_dynamo_compiling() or output.is_inference():
         return None
     return output._version
 
