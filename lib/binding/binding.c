@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,12 +97,17 @@ int thnn_connect(uintptr_t api, uintptr_t toDlpack, uintptr_t getNumThreads, uin
 /* An opened library, and the library for another device that has the same functions in the same order, NULL while there
    is none. */
 typedef struct OpenLibrary {
-  const THNNLibrary *library, *device;
+  const THNNLibrary *library;
+  const THNNLibrary *_Atomic device;
   PyObject *computeMissing; /* computes the functions that `device` lacks (thnn_setDeviceLibrary) */
   struct OpenLibrary *next;
 } OpenLibrary;
 
-static OpenLibrary *openLibraries;
+/* Threads may open a library, set the observer and call functions at once where Python has no GIL. The list grows at its
+   head, so that calls read it without the lock. What thnn_connect() and its like set is set while thnn is imported, and is
+   only read afterwards. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static OpenLibrary *_Atomic openLibraries;
 
 static OpenLibrary *openLibraryOf(const THNNLibrary *library)
 {
@@ -122,14 +129,14 @@ static OpenLibrary *openLibraryWith(const THNNFunction *function)
 /* Lists a library, unless it was opened before. */
 static void addOpenLibrary(const THNNLibrary *library)
 {
-  PyGILState_STATE gil = PyGILState_Ensure();
+  pthread_mutex_lock(&lock);
   if (openLibraryOf(library) == NULL) {
     OpenLibrary *open = malloc(sizeof *open);
     if (open == NULL) abort();
     *open = (OpenLibrary){library, NULL, NULL, openLibraries};
     openLibraries = open;
   }
-  PyGILState_Release(gil);
+  pthread_mutex_unlock(&lock);
 }
 
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room)
@@ -164,8 +171,8 @@ int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, ui
   if (device != NULL && (host->count != device->count || strcmp(host->digest, device->digest) != 0)) return false;
   PyGILState_STATE gil = PyGILState_Ensure();
   OpenLibrary *open = openLibraryOf(host);
-  open->device = device;
   thnn_keepReference(&open->computeMissing, compute);
+  open->device = device; /* last: a call that reads it calls computeMissing */
   PyGILState_Release(gil);
   return true;
 }
@@ -743,7 +750,17 @@ static PyObject *resultsOf(const BoundCall *bound, PyObject *arguments, PyObject
   return results;
 }
 
-static PyObject *observer;
+static PyObject *_Atomic observer;
+
+/* A new reference to the observer; NULL without one. */
+static PyObject *currentObserver(void)
+{
+  pthread_mutex_lock(&lock);
+  PyObject *current = observer;
+  Py_XINCREF(current);
+  pthread_mutex_unlock(&lock);
+  return current;
+}
 
 static double seconds(void)
 {
@@ -787,9 +804,8 @@ static bool callMissing(const BoundCall *bound, PyObject *arguments, PyObject **
 static void observe(const BoundCall *bound, double elapsed, const THNNState *report, PyObject *arguments,
                     PyObject **made)
 {
-  PyObject *current = observer; /* another thread may remove it during the call */
+  PyObject *current = currentObserver(); /* another thread may remove it during the call */
   if (current == NULL) return;
-  Py_INCREF(current);
   PyObject *answer = PyObject_CallFunction(current, "sdNN", bound->function->name, elapsed,
                                            PyLong_FromVoidPtr((void *)report), withMade(bound, arguments, made));
   if (answer == NULL) PyErr_WriteUnraisable(current);
@@ -821,8 +837,13 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
 int thnn_observe(uintptr_t object)
 {
   PyGILState_STATE gil = PyGILState_Ensure();
-  const bool done = object == 0 || observer == NULL;
-  if (done) thnn_keepReference(&observer, object);
+  pthread_mutex_lock(&lock);
+  PyObject *old = observer;
+  const bool done = object == 0 || old == NULL;
+  if (done) observer = (PyObject *)object;
+  if (done) Py_XINCREF((PyObject *)object);
+  pthread_mutex_unlock(&lock);
+  if (done) Py_XDECREF(old);
   PyGILState_Release(gil);
   return done;
 }

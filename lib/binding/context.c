@@ -42,6 +42,7 @@ static int currentContext(void)
   }
   const void *const *layers = reads.layers();
   if (layers[0] != layers[1] || *reads.tracing() != NULL || reads.modes() > 0) return THNN_CONTEXT_TRANSFORM;
+  /* A borrowed reference, of a small integer, which Python never frees. */
   PyObject *level = PyDict_GetItemWithError(forwardModeNames, levelName);
   if (level == NULL || PyLong_AsLong(level) >= 0) return PyErr_Occurred() ? -1 : THNN_CONTEXT_TRANSFORM;
   return reads.isGradEnabled() ? THNN_CONTEXT_GRADIENT : THNN_CONTEXT_PLAIN;
