@@ -43,10 +43,22 @@ _GROUPS = {
 }
 
 
+# torch's release, such as (2, 13).
+RELEASE = tuple(int(n) for n in torch.__version__.split(".")[:2])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs_torch(release, why): skipped before this release of torch")
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name in _SPREAD)
     for item in items:
+        for needed in item.iter_markers("needs_torch"):
+            release, why = needed.args
+            if tuple(map(int, release.split("."))) > RELEASE:
+                item.add_marker(pytest.mark.skip(reason=f"needs torch {release}: {why}"))
         name = item.path.name
         if name not in _SPREAD:
             item.add_marker(pytest.mark.xdist_group(_GROUPS.get(name, name)))
