@@ -24,7 +24,7 @@ LIBRARIES = ("libTHNN.so", BINDING, "testing/libroofline.so")
 _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):", re.MULTILINE)
 _KERNEL = re.compile(r" T _?THNN_Float(\w+)_default$", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined reference to `THNN_(?:Float|Double)(\w+_\w+)_(?:default|avx2|avx512)'")
-_NINJA_STATUS = re.compile(r"\[(\d+/\d+)\] (?:Building C object (?:\S*/)?(\w+)\.dir/(\S+)\.o$)?")
+_NINJA_STATUS = re.compile(r"\[(\d+/\d+)\] (?:Building C object (?:\S*/)?(\w+)\.dir/(\S+)\.(?:o|gch)$)?")
 _INTERVAL = 3  # seconds between lines; with the compilation of one file, less than five
 
 

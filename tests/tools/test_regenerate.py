@@ -382,11 +382,13 @@ def printing(text: str, status: int) -> list[str]:
 def test_progress_is_shown_and_errors_stand_alone() -> None:
     steps = Steps()
     text = (
+        "[0/3] Building C object CMakeFiles/kernels_float_avx2.dir/cmake_pch.h.gch\n"
         "[1/3] Building C object CMakeFiles/kernels_float_avx2.dir/generic/activation/Tanh.c.o\n"
         "[2/3] Linking C shared library libTHNN.so\n"
     )
     assert build._run(printing(text, 0), steps) == ""
     assert steps.steps == [
+        "compiling 0/3: cmake_pch.h (kernels_float_avx2)",
         "compiling 1/3: generic/activation/Tanh.c (kernels_float_avx2)",
         "building [2/3] Linking C shared library libTHNN.so",
     ]
