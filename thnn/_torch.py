@@ -449,9 +449,9 @@ def addresses(names: tuple[str, ...]) -> tuple[int, ...]:
 # Layers: base classes whose public names cover one number of dimensions each.
 
 if TYPE_CHECKING:
-    from torch.nn.modules.batchnorm import _BatchNorm as BatchNormBase
-    from torch.nn.modules.conv import _ConvNd as ConvBase
-    from torch.nn.modules.conv import _ConvTransposeNd as ConvTransposeBase
+    BatchNormBase = torch.nn.modules.batchnorm._BatchNorm
+    ConvBase = torch.nn.modules.conv._ConvNd
+    ConvTransposeBase = torch.nn.modules.conv._ConvTransposeNd
 else:
     (BatchNormBase,) = torch.nn.BatchNorm2d.__bases__
     (ConvBase,) = torch.nn.Conv2d.__bases__

@@ -147,11 +147,13 @@ BY_VIEWS, BY_CAPSULES, BY_API = lib.THNN_EXCHANGE_VIEWS, lib.THNN_EXCHANGE_CAPSU
 
 
 def connect(most: int = BY_API) -> int:
-    """Chooses the fastest way of tensors to C that this torch has, at most `most`, and returns it:
-    torch's DLPack C exchange API, DLPack capsules, or views that Python fills.
+    """Chooses the way of tensors to C: the fastest one that this torch has, and none faster than `most`. Returns it.
+
+    BY_API: torch's DLPack C exchange API; BY_CAPSULES: DLPack capsules; BY_VIEWS: views that Python fills.
     """
     api = exchange_api() if most == BY_API else None
-    to_dlpack = torch.utils.dlpack.to_dlpack if most >= BY_CAPSULES else None
+    dlpack: Any = torch.utils.dlpack
+    to_dlpack = dlpack.to_dlpack if most >= BY_CAPSULES else None
     others = torch.get_num_threads, ALLOCATE, torch.Generator
     return int(lib.thnn_connect(*(0 if o is None else id(o) for o in (api, to_dlpack, *others))))
 

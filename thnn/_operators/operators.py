@@ -184,8 +184,8 @@ class Operators:
         self._definitions.impl(name, self._composite, "CompositeImplicitAutograd")
         qualified = f"{self.namespace}::{name}"
         for device in ("cpu", "cuda"):
-            kernel = functools.partial(self._in_autocast, device)
-            self._definitions.impl(name, kernel, f"Autocast{device.upper()}", with_keyset=True)
+            casting = functools.partial(self._in_autocast, device)
+            self._definitions.impl(name, casting, f"Autocast{device.upper()}", with_keyset=True)
         self.operator = getattr(getattr(torch.ops, self.namespace), name).default
         # For torch.vmap in compiled code, which calls the operator; elsewhere torch.vmap meets `node`.
         rule = self._one_by_one(self.operator, forward.name)
