@@ -252,6 +252,7 @@ def synchronization() -> None:
         group = _Group(backend, home)
         made = object.__new__(module.ProcessGroupCommunicator)
         made.size, made._rank, made._global_ranks, made._length, made._collectives = 2, 0, [0, 1], 99, 0
+        made._failure = ""
         made._group, made._gloo = lambda group=group: group, group  # type: ignore[assignment, misc]
         made._check_tags = lambda checksums, tag: None  # type: ignore[method-assign]  # reads numbers
         distributed: Any = module.dist
