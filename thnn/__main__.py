@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -245,7 +245,7 @@ def _facts() -> dict[str, Any]:
         "tensors to C": _EXCHANGES[_library.connect()],
         "results": _route(_library.connect_allocation(), "torch.empty_strided"),
         "context": _route(connect_context(), "functions of Python"),
-        "missing in torch": "; ".join(f"{n} ({cost})" for n, cost in missing_names().items()) or "nothing",
+        "missing in torch": _missing(missing_names()),
         "library": str(Path(_C.__file__).with_name("libTHNN.so")),
         "CUDA library": _cuda_library(),
         "binding": _C.__file__,
@@ -266,6 +266,16 @@ _EXCHANGES = ("views filled by Python", "DLPack capsules", "DLPack C exchange AP
 
 def _route(is_fast: bool, otherwise: str) -> str:
     return "C functions of libtorch" if is_fast else otherwise
+
+
+def _missing(names: Mapping[str, str]) -> str:
+    """The private names of torch that this torch lacks, by the consequence."""
+    by_consequence: dict[str, list[str]] = {}
+    for name, consequence in names.items():
+        by_consequence.setdefault(consequence, []).append(name)
+    return (
+        "; ".join(f"{', '.join(n)}: {consequence}" for consequence, n in by_consequence.items()) or "nothing"
+    )
 
 
 def _cuda_library() -> str:

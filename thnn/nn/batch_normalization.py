@@ -21,7 +21,6 @@ from thnn._torch import (
     increment_version,
     is_dynamo_compiling,
     recomputation_ends,
-    traced_as,
 )
 from thnn.nn._errors import layer_error, wrong_count
 from thnn.nn._layer import layer_forward, recorded, torch_forward
@@ -281,18 +280,10 @@ def _increment(batches: Tensor | None) -> None:
     """
     if batches is None:
         return
-    if increment(batches):
-        increment_version((batches,))
+    if is_dynamo_compiling() or not increment(batches):
+        batches.add_(1)
     else:
-        batches.add_(1)
-
-
-def _traced_increment(batches: Tensor | None) -> None:
-    if batches is not None:
-        batches.add_(1)
-
-
-traced_as(_increment, _traced_increment)
+        increment_version((batches,))
 
 
 def _function_with(activation: str) -> Callable[..., Tensor]:
