@@ -24,9 +24,11 @@ RESERVED_ARGUMENTS = frozenset(
             "call_backward",
             "call_in_place",
         ),
-        *("arguments", "call", "check_in_place", "check_shareable", "flag", "function", "gradients"),
+        *("arguments", "call", "check_in_place", "check_overwritable", "check_shareable", "flag"),
         *(
             "context",
+            "function",
+            "gradients",
             "increment_version",
             "invoke",
             "needs",

@@ -22,7 +22,7 @@ from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Argument, HeaderError, Module, literal
 from thnn._header import Function as HeaderFunction
-from thnn._torch import increment_version
+from thnn._torch import dynamo_disable, increment_version
 
 
 class Source(NamedTuple):
@@ -514,7 +514,7 @@ def _kernel(
     namespace = {f"call_{function.phase}": call, "check_given": check_given, "ALLOCATE": ALLOCATE}
     _compile(function.name, "\n".join(code.lines) + "\n", namespace)
     kernel: Callable[..., Any] = namespace[function.name]
-    return kernel
+    return dynamo_disable(kernel)  # torch.compile meets it where a graph breaks, as at backward()
 
 
 class BackwardKernel(NamedTuple):
