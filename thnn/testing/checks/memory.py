@@ -15,7 +15,6 @@ from thnn.testing.case_runner import (
     CaseRunner,
     Failed,
     Snapshot,
-    bits,
     compare,
     in_place,
     same_bits,
@@ -231,7 +230,8 @@ def check_overlap(case: Case, sample: SampleInput, dtype: torch.dtype = torch.fl
                     if not str(error).startswith(f"{function.name}: "):
                         raise Failed(f"{where}: the error does not name the function: {error}") from error
                     continue
-                if not torch.equal(bits(row[out]), bits(plain[out])):
-                    raise Failed(f"{where}: accepted, but the result is wrong")
+                # Another order of a sum is right, too: kernels for GPUs choose it by the alignment of the input.
+                tolerance = 256 * torch.finfo(runner.dtype).eps
+                compare(f"{where}: accepted, but {out}", row[out], plain[out], tolerance)
         if function is runner.forward:
             made = {n: plain[n] for n in written(function, plain)}
