@@ -5,8 +5,6 @@ The build makes a second library of generic/*/*.c and lib/THNN/*/reference.c. Bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 
@@ -14,24 +12,22 @@ from thnn._binding.backend import Backend
 from thnn._binding.library import DOUBLE, FLOAT, Library
 from thnn.testing.case_runner import CaseRunner, compare
 from thnn.testing.cases import cases
+from thnn.testing.cases.model import Case
 
 
-def _samples() -> Iterator[tuple[str, str]]:
-    for name, case in cases().items():
-        yield from ((name, sample.name) for sample in case.samples)
-
-
-@pytest.mark.parametrize(("name", "sample"), list(_samples()))
-def test_fast_and_reference_cores_agree(name: str, sample: str, reference: Library) -> None:
-    case = cases()[name]
-    chosen = next(s for s in case.samples if s.name == sample)
-    for flags, dtype, tolerance in ((DOUBLE, torch.float64, 1e-12), (FLOAT, torch.float32, case.tolerance)):
-        runner = CaseRunner(case, chosen, dtype)
-        fast = runner.defined(runner.run())
-        runner.backend = Backend("THNNReferenceBackend", flags, reference)
-        plain = runner.run()
-        for key, tensor in fast.items():
-            compare(f"{name}_{key}", tensor, plain[key], tolerance)
+@pytest.mark.parametrize("case", cases().values(), ids=lambda case: case.name)
+def test_fast_and_reference_cores_agree(case: Case, reference: Library) -> None:
+    for sample in case.samples:
+        for flags, dtype, tolerance in (
+            (DOUBLE, torch.float64, 1e-12),
+            (FLOAT, torch.float32, case.tolerance),
+        ):
+            runner = CaseRunner(case, sample, dtype)
+            fast = runner.defined(runner.run())
+            runner.backend = Backend("THNNReferenceBackend", flags, reference)
+            plain = runner.run()
+            for key, tensor in fast.items():
+                compare(f"{case.name}_{key}, {sample.name}", tensor, plain[key], tolerance)
 
 
 def test_the_reference_library_is_another_one(reference: Library) -> None:

@@ -128,8 +128,8 @@ def test_the_gradient_from_the_output(
     with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
         found = gradient(compiled)
     torch.testing.assert_close(found, gradient(call), equal_nan=True)
-    # The arguments, the input of the second product, a tensor for the gradient of the changed one, and, unless the output
-    # serves, the input of the first call, which torch 2.15 computes again.
+    # The arguments, the input of the second product, a tensor for the gradient of the changed one, and, unless the
+    # output serves, the input of the first call, which torch 2.15 computes again.
     assert len(kept) in ((4,) if keeps_output else (4, 5))
 
 

@@ -108,11 +108,12 @@ def _check_rounded(case: Case, sample: SampleInput, dtype: torch.dtype, toleranc
 
 
 def check_large(case: Case, sample: SampleInput, dtype: torch.dtype) -> None:
-    """A row of the benchmark in float64 against the reference, and the same row with every size one smaller: loops over
-    vectors and tasks end at other places than in small samples."""
-    runner = CaseRunner(case, sample)
-    compare_all(runner, "", runner.run(), runner.expected(), TIGHT)
-    _check_changed(case, sample, " with every size one smaller", _smaller)
+    """A row of the benchmark in float64 against the reference: loops over vectors and tasks end at other places than in
+    small samples. Every size is one smaller, so that the last vector of a loop is not full, unless the functions refuse
+    such sizes."""
+    if not _check_changed(case, sample, " with every size one smaller", _smaller):
+        runner = CaseRunner(case, sample)
+        compare_all(runner, "", runner.run(), runner.expected(), TIGHT)
 
 
 def _smaller(name: str, value: Any) -> Any:
@@ -144,19 +145,20 @@ def _is_floating(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point()
 
 
-def _check_changed(case: Case, sample: SampleInput, how: str, change: Callable[[str, Any], Any]) -> None:
-    """A call with changed arguments against the reference, unless it refuses the arguments."""
+def _check_changed(case: Case, sample: SampleInput, how: str, change: Callable[[str, Any], Any]) -> bool:
+    """A call with changed arguments against the reference. Returns False if the functions refuse the arguments."""
     runner = CaseRunner(case, sample)
     runner.values = {n: change(n, v) for n, v in runner.values.items()}
     try:
         runner.call(runner.forward, runner.row(runner.forward))
     except ERRORS:
-        return  # they contradict one another
+        return False  # they contradict one another
     got = runner.run()
     for key, expected in runner.expected().items():
         phase, name = key.split(".")
         # Large arguments may saturate a function, whose slope is then a small difference of large numbers.
         compare(f"{case.module}_{phase}{how}: {name}", got[key], expected, TIGHT, least=1.0)
+    return True
 
 
 def check_nonfinite(case: Case, sample: SampleInput) -> None:
