@@ -10,6 +10,7 @@ import keyword
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 from .roles import BACKWARD_PHASES, TAG_OF_ROLE, Context, Role, decide, gradient_of, split_name
@@ -113,7 +114,7 @@ class Argument:
         return f"{self.type} {self.name}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Function:
     """One function of the library, `<module>_<phase>`."""
 
@@ -129,12 +130,12 @@ class Function:
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.arguments))})"
 
-    @property
+    @cached_property
     def module(self) -> str:
         """'SpatialConvolutionMM' for 'SpatialConvolutionMM_updateOutput'."""
         return split_name(self.name)[0]
 
-    @property
+    @cached_property
     def phase(self) -> str:
         """'updateOutput' for 'SpatialConvolutionMM_updateOutput', '' for a name without '_'."""
         return split_name(self.name)[1]
@@ -157,7 +158,7 @@ class Function:
         """The parameters that a call updates, such as running statistics, in header order."""
         return tuple(a for a in self.tensors("parameter") if a.is_modified)
 
-    @property
+    @cached_property
     def written(self) -> tuple[Argument, ...]:
         """The tensors that a call writes, in header order; a [MODIFIED] tensor may be written in some modes only."""
         is_backward = self.phase in BACKWARD_PHASES

@@ -177,11 +177,12 @@ class CaseRunner:
         self.reseed()
         row: dict[str, Any] = {}
         known = {**self.values, **made}
+        names = {a.name for a in function.written}
         for a in function.arguments:
             if a.role == "state":
                 continue
             source = forward_name(a.name, known.keys()) or a.name
-            if a in function.written and not a.is_modified and a.role != "gradParameter":
+            if a.name in names and not a.is_modified and a.role != "gradParameter":
                 value: Any = torch.empty(0, dtype=dtype_of(a, self.dtype))
                 if function.phase == "accGradParameters":
                     value = None  # some accGradParameters have an unused argument gradInput
