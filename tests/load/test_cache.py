@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -34,10 +35,27 @@ def at_one(module: thnn.LoadedModule) -> float:
     return module.CubeFunction.apply(torch.ones(1)).item()
 
 
+@pytest.fixture(scope="session")
+def precompiled(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The precompiled headers of a library, which take most of the time of its first load."""
+    folder = tmp_path_factory.mktemp("precompiled")
+    (folder / "Cube.h").write_text(HEADER)
+    (folder / "Cube.c").write_text(KERNEL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("THNN_CACHE", str(folder / "cache"))
+        thnn.load(folder / "Cube.h")
+    return [*(folder / "cache").glob("headers-*")]
+
+
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("THNN_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precompiled: list[Path]) -> Path:
+    """A cache that has the precompiled headers and nothing else."""
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o700)
+    for file in precompiled:
+        shutil.copy2(file, folder)
+    monkeypatch.setenv("THNN_CACHE", str(folder))
+    return folder
 
 
 OTHER_HEADER = HEADER.replace("accreal gain", "bool inplace, accreal gain").replace(
@@ -358,13 +376,13 @@ def test_a_full_disk(write: Write, cache: Path, monkeypatch: pytest.MonkeyPatch)
     def fail(descriptor: int) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    header = write()
+    header, before = write(), {*cache.iterdir()}
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(
         ValueError, match=rf"cache {cache} cannot be used \(No space left on device\); set THNN"
     ):
         thnn.load(header)
-    assert not [*cache.iterdir()]
+    assert {*cache.iterdir()} == before
 
 
 def test_the_key_has_nothing_of_torch(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
