@@ -38,14 +38,13 @@ if TYPE_CHECKING:
     from thnn._binding.backend import type2backend
     from thnn._binding.library import cpu_capability
     from thnn._convert import convert, revert
-    from thnn._functions.classes import function_classes
+    from thnn._functions.classes import function_classes, register_operators
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
     from thnn._load.loaded import LoadedModule, build_library, load, open_library
     from thnn._load.recipe import CompileError
     from thnn._memory import keep_freed_memory
-    from thnn._operators.calls import register_operators
     from thnn._profile import profile
 
     # For type checkers; at run time `__getattr__` lists the public names.
@@ -106,7 +105,7 @@ _HOMES = {
     "open_library": "thnn._load.loaded",
     "parse_header": "thnn._header",
     "profile": "thnn._profile",
-    "register_operators": "thnn._operators.calls",
+    "register_operators": "thnn._functions.classes",
     "revert": "thnn._convert",
     "type2backend": "thnn._binding.backend",
 }

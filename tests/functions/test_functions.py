@@ -581,7 +581,7 @@ TH_API void THNN_(LeakyReLU_updateGradInput)(
 def test_an_argument_named_by_a_word_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
     from thnn._binding import backend as _backend
     from thnn._binding.library import ANY, THNN
-    from thnn._functions import derivatives as _derivatives
+    from thnn._derivatives import rule as _derivatives
 
     monkeypatch.setattr(_derivatives, "FORMULAS", {"LeakyReLU": lambda needs, lambda_: {}})
     functions = parse_header_text(LAMBDA, "lambda.h")
@@ -600,7 +600,7 @@ def test_an_argument_named_by_a_word_of_python(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_module_without_a_formula_is_differentiable_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from thnn._functions import derivatives
+    from thnn._derivatives import rule as derivatives
 
     monkeypatch.setattr(derivatives, "FORMULAS", {})
     cls = _make_function_class(thnn.modules()["Tanh"], "Other")

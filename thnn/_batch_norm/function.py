@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from thnn._batch_norm import formula, stages
+from thnn._binding.arguments import cast_for_autocast
 from thnn._binding.call import flag, results_of, run
 from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, TRANSFORM, read_context
 from thnn._binding.library import ALLOCATE, THNN
-from thnn._functions.base import FunctionBase, cast_for_autocast
+from thnn._functions.base import FunctionBase
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 from thnn._operators import calls

@@ -11,10 +11,9 @@ from torch import Tensor
 
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm import stages
-from thnn._binding.arguments import NARROW_DTYPES, address_of, real_dtypes
+from thnn._binding.arguments import NARROW_DTYPES, address_of, cast_for_autocast, real_dtypes
 from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
-from thnn._functions.base import cast_for_autocast
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
 from thnn._operators.saved_copy import saved_copy

@@ -16,10 +16,9 @@ from thnn._batch_norm import formula, stages
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.communicator import Communicator, Tag, communicator_of, payload_of
 from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
-from thnn._binding.arguments import not_dense, real_dtypes
+from thnn._binding.arguments import cast_for_autocast, not_dense, real_dtypes
 from thnn._binding.call import flag
 from thnn._binding.library import THNN
-from thnn._functions.base import cast_for_autocast
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable, in_transform
 

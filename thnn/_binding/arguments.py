@@ -263,3 +263,20 @@ def address_of(tensor: torch.Tensor) -> int:
         return tensor.data_ptr()
     except (RuntimeError, ValueError):
         return 0
+
+
+def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The arguments with float16 and bfloat16 tensors cast to float32; None outside of autocast or without such
+    tensors.
+
+    The rule of ``torch.amp.custom_fwd(cast_inputs=torch.float32)``.
+    """
+    is_cast = [
+        isinstance(t, torch.Tensor)
+        and t.dtype in (torch.float16, torch.bfloat16)
+        and torch.is_autocast_enabled(t.device.type)
+        for t in tensors
+    ]
+    if not any(is_cast):
+        return None
+    return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))

@@ -12,17 +12,19 @@ import functools
 import inspect
 import keyword
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import torch
 from torch import Tensor
 
-from thnn._binding.arguments import convert_scalar
+from thnn._binding.arguments import cast_for_autocast, convert_scalar
 from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, make_context_of_call
 from thnn._binding.library import THNN, Library
 from thnn._header import Module
 from thnn._operators import calls
 from thnn._operators.calls import define
+from thnn._operators.model import OperatorCall
+from thnn._operators.operators import Operators
 from thnn._torch import has_backward_class, in_onnx_export, is_dynamo_compiling, node_apply
 
 _MISSING: Any = object()
@@ -44,23 +46,6 @@ def _make_node(cls: type[FunctionBase]) -> Any:
     own = {"__module__": cls.__module__, "__slots__": ("scalars",), "apply": cls.backward}
     node._backward_cls = type(made.__name__, (made,), own)
     return node
-
-
-class OperatorCall(NamedTuple):
-    """How a class calls its operator. torch.compile takes all of it for a constant; otherwise compiled code would check
-    each attribute of a class that tracing reads, in each call."""
-
-    arity: int  # arguments of `apply`
-    scalars: tuple[tuple[int, str], ...]  # position in `apply` and name
-    constants: tuple[int, ...]  # positions of the tensors without a gradient
-    inplace_at: int  # position; -1: no such argument
-    train_at: int
-    returns_indices: bool
-    output_count: int
-    result_count: int
-    # Of each running statistic: positions of the argument and of the result.
-    updated: tuple[tuple[int, int], ...]
-    is_overridden: bool = False  # a subclass with a forward or backward of its own
 
 
 class FunctionBase:
@@ -151,8 +136,6 @@ class FunctionBase:
     @classmethod
     def _make_operators(cls, namespace: str) -> Any:
         """The operators of the class, defined in a namespace of torch.ops."""
-        from thnn._operators.operators import Operators
-
         return Operators(cls, namespace)
 
     @classmethod
@@ -427,23 +410,6 @@ def _call_operator(call: OperatorCall, operator: Callable[..., Any], args: tuple
     if call.output_count > 1:
         return tuple(results[k] for k in range(call.output_count))
     return output
-
-
-def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The arguments with float16 and bfloat16 tensors cast to float32; None outside of autocast or without such
-    tensors.
-
-    The rule of ``torch.amp.custom_fwd(cast_inputs=torch.float32)``.
-    """
-    is_cast = [
-        isinstance(t, Tensor)
-        and t.dtype in (torch.float16, torch.bfloat16)
-        and torch.is_autocast_enabled(t.device.type)
-        for t in tensors
-    ]
-    if not any(is_cast):
-        return None
-    return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))
 
 
 def _identifier(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from thnn._batch_norm.function import BatchNormalizationFunction, BatchNormalizationReLUFunction
 from thnn._functions.base import FunctionBase
@@ -11,6 +12,7 @@ from thnn._functions.generate import _make_function_class, _make_function_class_
 from thnn._functions.recurrent import GRUFusedFunction, LSTMFusedFunction
 from thnn._header import Module
 from thnn._header.registry import modules
+from thnn._operators.calls import define
 
 
 class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
@@ -63,3 +65,21 @@ def _make(module: Module) -> type[FunctionBase]:
 
 
 function_classes = FunctionClasses()
+
+
+class Loaded(Protocol):
+    """A library that was loaded, with its classes by name."""
+
+    @property
+    def function_classes(self) -> Mapping[str, type[FunctionBase]]: ...
+
+
+def register_operators(loaded: Loaded | None = None) -> None:
+    """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second, or those of a module
+    that `thnn.load` or `thnn.open_library` returned.
+
+    A class defines its own at its first use. Programs that ``torch.export.save`` or ``torch.jit.save`` wrote contain
+    operators, but no classes: call this before loading one. ``torch.jit.script`` compiles calls of the operators, too.
+    """
+    for cls in (function_classes if loaded is None else loaded.function_classes).values():
+        define(cls)

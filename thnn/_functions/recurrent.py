@@ -11,10 +11,11 @@ from torch import Tensor
 
 from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
+from thnn._derivatives.formulas import FORMULAS
 from thnn._functions.base import FunctionBase
 from thnn._functions.documentation import docstring
-from thnn._functions.formulas import FORMULAS
 from thnn._header.registry import modules
+from thnn._operators.recurrent import RecurrentOperators
 from thnn._torch import in_transform
 
 # The node returns `storage`, which its backward reads, as an additional last output; `apply` drops it. Second
@@ -46,8 +47,6 @@ class _RecurrentCell(FunctionBase):
 
     @classmethod
     def _make_operators(cls, namespace: str) -> Any:
-        from thnn._operators.recurrent import RecurrentOperators
-
         return RecurrentOperators(cls, namespace)
 
 

@@ -19,9 +19,9 @@ import torch
 from thnn._binding.backend import Backends
 from thnn._binding.device import EMULATION, device_library
 from thnn._binding.library import Library
+from thnn._derivatives.rule import Reference
 from thnn._emit.python import emit_stubs
 from thnn._functions.base import FunctionBase
-from thnn._functions.derivatives import Reference
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import Function, Module, digest, group_modules
 from thnn._load.cache import cache_folder, keep_text, unusable

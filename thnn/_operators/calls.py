@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import SymInt, Tensor
 
 from thnn._binding.arguments import REAL_NUMBERS, convert_scalar
+from thnn._operators.model import OperatorCall
+from thnn._operators.operators import operators_of
+from thnn._operators.rules import apply_backward
 from thnn._torch import (
     forward_level,
     functorch_active,
@@ -19,44 +22,24 @@ from thnn._torch import (
     named_script,
 )
 
-if TYPE_CHECKING:
-    from thnn._functions.base import FunctionBase, OperatorCall
-    from thnn._load.loaded import LoadedModule
-
-
 # Types of values that need no conversion; integers, also symbolic ones, for other types of C.
 _EXACT: dict[str, Any] = {"bool": bool, **dict.fromkeys(REAL_NUMBERS, (int, float))}
 _INTEGERS = (int, SymInt)
 
 
 @marked_constant
-def define(cls: type[FunctionBase]) -> OperatorCall:
+def define(cls: Any) -> OperatorCall:
     """Defines the operators of a class at the first call; torch.compile calls it while it traces."""
     if not hasattr(cls, "_operators"):
-        # Imported here, since operators are made of the generated classes.
-        from thnn._operators.operators import operators_of
-
         owner: Any = next(c for c in cls.__mro__ if "module" in c.__dict__)
         operators = operators_of(owner)
         owner._operator, owner._transformed = operators.operator, operators.node.apply
         owner._operators = operators
-    return cls._call
+    call: OperatorCall = cls._call
+    return call
 
 
-def register_operators(loaded: LoadedModule | None = None) -> None:
-    """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second, or those of a module
-    that `thnn.load` or `thnn.open_library` returned.
-
-    A class defines its own at its first use. Programs that ``torch.export.save`` or ``torch.jit.save`` wrote contain
-    operators, but no classes: call this before loading one. ``torch.jit.script`` compiles calls of the operators, too.
-    """
-    from thnn._functions.classes import function_classes
-
-    for cls in (function_classes if loaded is None else loaded.function_classes).values():
-        define(cls)
-
-
-def run(cls: type[FunctionBase], given: Sequence[Any]) -> Any:
+def run(cls: Any, given: Sequence[Any]) -> Any:
     """The results of the operator; scalars are converted by the rules for C arguments."""
     forward = cls.module.forward
     assert forward is not None
@@ -99,12 +82,8 @@ def _with_traced_sizes(operator: Any, positions: tuple[int, ...]) -> Any:
     return named_script(f"{namespace}.{name}_{numbers}", torch.jit.CompilationUnit(source).call)
 
 
-def gradients(
-    cls: type[FunctionBase], needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]
-) -> tuple[Any, ...]:
+def gradients(cls: Any, needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]) -> tuple[Any, ...]:
     """The gradients by all arguments of a node, None for those without; computed by operators."""
-    from thnn._operators.rules import apply_backward
-
     define(cls)
     operators = cls._operators
     values = dict(zip(operators.kept, kept))

@@ -8,16 +8,14 @@ tangents, is the tangent of the output.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from thnn._operators import rules
+from thnn._operators.model import OperatorModel
 from thnn._torch import below_forward_level, in_vmap, transforms
-
-if TYPE_CHECKING:
-    from thnn._operators.operators import Operators
 
 
 def _save(ctx: Any, names: Sequence[str], values: Sequence[Any]) -> None:
@@ -68,12 +66,12 @@ def tangents_of(
     return below_forward_level(function, values, tangents)
 
 
-def _needs(operators: Operators, mask: int) -> tuple[bool, ...]:
+def _needs(operators: OperatorModel, mask: int) -> tuple[bool, ...]:
     """For each tensor of the forward, whether its gradient is needed."""
     return tuple(bool(mask >> k & 1) for k in range(len(operators.tensors)))
 
 
-def make_node(operators: Operators) -> Any:
+def make_node(operators: OperatorModel) -> Any:
     """The autograd function of a forward; its attribute `backward_node` is that of the gradients."""
     o = operators
     name = o.cls.__name__
@@ -98,7 +96,7 @@ def make_node(operators: Operators) -> Any:
             values = _saved(ctx)
             gradients = [
                 torch.zeros_like(values[o.template_of[n]]) if g is None else g
-                for n, g in zip(rules.wanted_gradients(o, ctx.needs, values), of)
+                for n, g in zip(o.wanted_gradients(ctx.needs, values), of)
             ]
             if rules.is_multilinear(o):
                 wanted = {n: ctx.needs_input_grad[1 + k] for k, n in enumerate(["gradOutput", *o.kept])}
@@ -172,7 +170,7 @@ def make_node(operators: Operators) -> Any:
                     if n not in o.differentiable:
                         raise NotImplementedError(f"{name}: {n}: the derivative by {n} is not implemented")
                 needs = tuple(a.name in given for a in o.tensors)
-                names = rules.wanted_gradients(o, needs, values)
+                names = o.wanted_gradients(needs, values)
 
                 def f(gradOutput: Tensor) -> tuple[Tensor, ...]:
                     found = o.rule(needs, gradOutput, **values)
@@ -193,7 +191,7 @@ def make_node(operators: Operators) -> Any:
 
 
 def _gradients_as_function(
-    o: Operators, needs: Sequence[bool], values: Mapping[str, Any]
+    o: OperatorModel, needs: Sequence[bool], values: Mapping[str, Any]
 ) -> tuple[Callable[..., tuple[Tensor, ...]], list[str]]:
     """The gradients as a function of gradOutput and of the tensors that they depend on, and the names of these."""
     constant = {a.name for a in (*o.saved, *o.modified)}
@@ -203,7 +201,7 @@ def _gradients_as_function(
         is_variable = n in o.differentiable or n in {a.name for a in o.outputs}
         if isinstance(value, Tensor) and value.is_floating_point() and is_variable and n not in constant:
             names.append(n)
-    gradients = rules.wanted_gradients(o, needs, values)
+    gradients = o.wanted_gradients(needs, values)
 
     def f(*tensors: Tensor) -> tuple[Tensor, ...]:
         found = o.rule(needs, **{**values, **dict(zip(names, tensors))})
@@ -218,25 +216,25 @@ def _gradients_as_function(
 
 
 def _split(
-    o: Operators, needs: Sequence[bool], values: Mapping[str, Any], of: Sequence[Any]
+    o: OperatorModel, needs: Sequence[bool], values: Mapping[str, Any], of: Sequence[Any]
 ) -> dict[str, Any]:
     """Values in the order of the needed gradients, by the names of input, weight and bias."""
-    names = rules.wanted_gradients(o, needs, values)
+    names = o.wanted_gradients(needs, values)
     return {o.gradient_of[n]: v for n, v in zip(names, of)}
 
 
-def _one(o: Operators, name: str) -> tuple[bool, ...]:
+def _one(o: OperatorModel, name: str) -> tuple[bool, ...]:
     return tuple(a.name == name for a in o.tensors)
 
 
-def _product(o: Operators, values: Mapping[str, Any], **tensors: Any) -> Tensor:
+def _product(o: OperatorModel, values: Mapping[str, Any], **tensors: Any) -> Tensor:
     """The forward with other tensors."""
     given = {**values, **tensors}
     results = o.node.apply(*(given.get(n) for n in o.given))
     return results if isinstance(results, Tensor) else results[0]
 
 
-def _gradient(o: Operators, name: str, values: Mapping[str, Any], **tensors: Any) -> Tensor:
+def _gradient(o: OperatorModel, name: str, values: Mapping[str, Any], **tensors: Any) -> Tensor:
     """The gradient of one tensor with other tensors."""
     given = {**values, **tensors}
     gradOutput = given.pop("gradOutput")
@@ -245,7 +243,7 @@ def _gradient(o: Operators, name: str, values: Mapping[str, Any], **tensors: Any
 
 
 def _by_products(
-    o: Operators,
+    o: OperatorModel,
     needs: Sequence[bool],
     values: Mapping[str, Any],
     gradients: Sequence[Tensor],
@@ -277,12 +275,12 @@ def _by_products(
 
 
 def _tangents_of_products(
-    o: Operators, needs: Sequence[bool], values: Mapping[str, Any], given: Mapping[str, Any]
+    o: OperatorModel, needs: Sequence[bool], values: Mapping[str, Any], given: Mapping[str, Any]
 ) -> tuple[Tensor, ...]:
     """The tangents of the results of the backward functions, from the tangents of gradOutput, input and weight."""
     results = []
     other = {"gradInput": "weight", "gradWeight": "input", "gradBias": None}
-    for gradient in rules.wanted_gradients(o, needs, values):
+    for gradient in o.wanted_gradients(needs, values):
         of = o.gradient_of[gradient]
         parts = []
         if given["gradOutput"] is not None:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thnn._binding.library import THNN
+from thnn._operators.model import OperatorModel
 from thnn._torch import dispatch_modes
-
-if TYPE_CHECKING:
-    from thnn._operators.operators import Operators
 
 # Modules whose weight has the output channels, or in a transposed convolution the input channels, as first dimension.
 _COUNTED = frozenset(
@@ -61,7 +59,7 @@ _OTHERS: Mapping[str, Callable[[Sequence[int], Sequence[int], Sequence[int]], in
 }
 
 
-def register(operators: Operators) -> None:
+def register(operators: OperatorModel) -> None:
     """Registers the counts of a module, also with the active counters, which copied torch's table when created."""
     name = operators.module.name
     if operators.library is not THNN or (name not in _COUNTED and name not in _OTHERS):

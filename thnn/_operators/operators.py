@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,16 +17,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.arguments import NARROW_DTYPES, check_one_device
-from thnn._binding.library import ALLOCATE, THNN
-from thnn._functions.base import cast_for_autocast
-from thnn._functions.generate import BackwardKernel, backward_kernels, check_given, forward_kernel
-from thnn._header import Argument, Function, Module
+from thnn._binding.arguments import NARROW_DTYPES, cast_for_autocast, check_one_device
+from thnn._binding.library import ALLOCATE
+from thnn._header import Argument, Function
 from thnn._operators import flops, shapes
-from thnn._operators.decompositions import DECOMPOSITIONS, FROM_OUTPUT
 from thnn._operators.differentiation import make_node
-from thnn._operators.rules import Rule, rule_of, wanted_gradients
-from thnn._torch import definitions, is_decomposing
+from thnn._operators.kernels import BackwardKernel, check_given, forward_kernel
+from thnn._operators.model import OperatorModel
+from thnn._operators.rules import rule_of
+from thnn._torch import definitions
 
 # Integers may be sizes of an input, which are symbolic where a tracer leaves them open.
 _TYPES = {"bool": "bool", **dict.fromkeys(("int", "int64_t", "long", "THIndex_t"), "SymInt")}
@@ -54,51 +52,23 @@ def operators_of(cls: Any) -> Operators:
     return found
 
 
-class Operators:
-    """The operators of one class: their definitions, and the data that `calls.py` and `differentiation.py` use."""
+class Operators(OperatorModel):
+    """The operators of one class, and their definitions."""
 
     def __init__(self, cls: Any, namespace: str) -> None:
-        module: Module = cls.module
-        forward = module.forward
-        assert forward is not None
-        self.cls, self.module, self.library = cls, module, cls._library
+        super().__init__(cls)
         self.namespace = namespace
-        self.tensors = list(forward.tensors("input", "target", "parameter"))
-        self.scalars = [a for a in forward.scalars if a.name != "inplace"]
-        self.generators = [a for a in forward.arguments if a.role == "generator"]
-        self.given = [a.variable for a in (*self.tensors, *self.scalars, *self.generators)]
-        self.outputs = list(forward.tensors("output"))
-        self.saved = list(forward.tensors("saved"))
-        self.modified = list(forward.running)
-        self.results = [a.name for a in (*self.outputs, *self.saved)]
-        self.optional = frozenset(a.name for a in forward.tensors() if a.is_optional)
-        self.is_random = bool(self.generators)
-        self.decomposition = DECOMPOSITIONS.get(module.name) if self.library is THNN else None
-        self.kernels: Sequence[BackwardKernel] = self._backward_kernels()
-        self.gradient_of = {
-            gradient: name for kernel in self.kernels for gradient, name in kernel.gradients.items()
-        }
-        self.template_of = {
-            gradient: name for kernel in self.kernels for gradient, name in kernel.templates.items()
-        }
-        self.differentiable = frozenset(self.gradient_of.values())
-        # The names that backward kernels take, among them results of the forward.
-        self.kept = list(self.kernels[0].arguments) if self.kernels else []
-
         with definitions(namespace) as self._definitions:
             self._define_all()
 
     # Hooks of the modules whose classes are written by hand.
-
-    def _backward_kernels(self) -> Sequence[BackwardKernel]:
-        return backward_kernels(self.module, self.library, self.cls._reference)
 
     def _forward_kernel(self) -> Callable[..., Any]:
         """The kernel of the forward; its arguments are in the order of `given`."""
         return forward_kernel(self.module, self.library)
 
     def _make_node(self) -> Any:
-        self.rule: Rule = rule_of(self)
+        self.rule = rule_of(self)
         return make_node(self)
 
     def fake_results(self, values: Mapping[str, Any]) -> list[Any]:
@@ -251,23 +221,6 @@ class Operators:
             return self.node.apply(*values)
         return self.decomposed_forward(*values)
 
-    def decomposed_forward(self, *values: Any) -> Any:
-        """The results of the forward operator, by torch operations where a tracer asks for these."""
-        if self.decomposition is not None and is_decomposing():
-            # Operations of torch refuse numbers beyond the element type, which a C function rounds to infinity.
-            most = torch.finfo(values[0].dtype).max
-            if all(abs(v) <= most or math.isinf(v) for v in values if isinstance(v, float)):
-                results = self.decomposition(*values)
-                if results is not None:
-                    return results
-        return self.forward(*values)
-
-    def keeps_output(self, values: Mapping[str, Any]) -> bool:
-        """True if traced code keeps the output of a call for the gradient, in place of the input."""
-        if self.decomposition is None or self.module.name not in FROM_OUTPUT or not is_decomposing():
-            return False
-        return FROM_OUTPUT[self.module.name](*(values[a.variable] for a in self.scalars))
-
     def _one_by_one(self, operator: Any, name: str) -> Callable[..., Any]:
         """The rule of torch.vmap: a loop over the batch, right for every function."""
         is_forward = name.endswith("_updateOutput")
@@ -303,17 +256,6 @@ class Operators:
                     f"{where}{argument.name}: torch.vmap cannot update one tensor by every element of its batch; pass"
                     " None or a batch of tensors, or evaluate"
                 )
-
-    def gradients(self, needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]) -> dict[str, Tensor]:
-        """The gradients, by their names, of the tensors that need one; `needs` is in the order of `tensors`."""
-        wanted = wanted_gradients(self, needs, dict(zip(self.kept, kept)))
-        found: dict[str, Tensor] = {}
-        for operator, kernel in zip(self.backwards, self.kernels):
-            if not kernel.gradients.keys().isdisjoint(wanted):
-                results = operator(gradOutput, *kept)
-                results = results if isinstance(results, tuple) else (results,)
-                found.update(zip(kernel.gradients, results))
-        return {gradient: tensor for gradient, tensor in found.items() if gradient in wanted}
 
 
 def _checking(

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._functions.formulas import FORMULAS
-from thnn._functions.generate import BackwardKernel, check_given
+from thnn._derivatives.formulas import FORMULAS
 from thnn._operators.differentiation import pull_back, tangents_of
+from thnn._operators.kernels import BackwardKernel, check_given
 from thnn._operators.operators import Operators
 
 

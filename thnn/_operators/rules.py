@@ -7,20 +7,16 @@ and scalars that the backward functions take, by name; it returns the gradients 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from torch import Tensor
 
-from thnn._functions import derivatives
-
-if TYPE_CHECKING:
-    from thnn._operators.operators import Operators
-
-Rule = Callable[..., Mapping[str, Tensor]]
+from thnn._derivatives import rule as derivatives
+from thnn._operators.model import OperatorModel, Rule
 
 
-def rule_of(operators: Operators) -> Rule:
+def rule_of(operators: OperatorModel) -> Rule:
     """The rule of a module; it raises NotImplementedError if the module can be differentiated only once."""
     module = operators.module
     if is_multilinear(operators):
@@ -32,7 +28,7 @@ def rule_of(operators: Operators) -> Rule:
     return _by_formula(rule)
 
 
-def is_multilinear(operators: Operators) -> bool:
+def is_multilinear(operators: OperatorModel) -> bool:
     """True if the derivatives of the backward functions are products that the C functions compute."""
     forward = operators.module.forward
     if operators.cls._reference is not None:
@@ -51,7 +47,7 @@ def _by_formula(formula: Rule) -> Rule:
     return rule
 
 
-def _by_backward(operators: Operators) -> Rule:
+def _by_backward(operators: OperatorModel) -> Rule:
     """The backward functions themselves; `differentiation` computes their derivatives by calls of the forward and the
     backward functions."""
 
@@ -62,23 +58,12 @@ def _by_backward(operators: Operators) -> Rule:
 
 
 def apply_backward(
-    operators: Operators, needs: Sequence[bool], gradOutput: Tensor, values: Mapping[str, Any]
+    operators: OperatorModel, needs: Sequence[bool], gradOutput: Tensor, values: Mapping[str, Any]
 ) -> dict[str, Tensor]:
     """The gradients by the autograd function of the backward functions."""
-    names = wanted_gradients(operators, needs, values)
+    names = operators.wanted_gradients(needs, values)
     kept = [values.get(n) for n in operators.kept]
     # One bit per tensor, since torch.vmap takes a tuple apart.
     mask = sum(1 << k for k, needed in enumerate(needs) if needed)
     results = operators.node.backward_node.apply(mask, gradOutput, *kept)
     return dict(zip(names, results if isinstance(results, tuple) else (results,)))
-
-
-def wanted_gradients(operators: Operators, needs: Sequence[bool], values: Mapping[str, Any]) -> list[str]:
-    """The names of the gradients of the tensors that need one, in the order of the operators' results.
-
-    `values` has None for an absent tensor, and nothing for one that no backward function takes.
-    """
-    wanted = {
-        a.name for a, needed in zip(operators.tensors, needs) if needed and values.get(a.name, a) is not None
-    }
-    return [gradient for gradient, name in operators.gradient_of.items() if name in wanted]

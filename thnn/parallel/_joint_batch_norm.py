@@ -19,9 +19,8 @@ from torch import Tensor, nn
 from thnn._batch_norm import formula, stages
 from thnn._batch_norm.activation import limit_of
 from thnn._batch_norm.running_statistics import updated_by
-from thnn._binding.arguments import real_dtypes
+from thnn._binding.arguments import cast_for_autocast, real_dtypes
 from thnn._binding.library import THNN
-from thnn._functions.base import cast_for_autocast
 from thnn._torch import BatchNormBase
 from thnn.nn.batch_normalization import _BatchNorm
 from thnn.nn.sync_batch_normalization import SyncBatchNorm

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from thnn._functions.formulas import (
+from thnn._derivatives.formulas import (
     activation,
     criterion,
     normalization,
@@ -18,7 +18,7 @@ from thnn._functions.formulas import (
     resampling,
     tables,
 )
-from thnn._functions.formulas.model import Formula
+from thnn._derivatives.formulas.model import Formula
 
 __all__ = ["FORMULAS", "Formula"]
 

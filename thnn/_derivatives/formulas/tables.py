@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._functions.formulas.model import Formula
+from thnn._derivatives.formulas.model import Formula
 
 
 def _lookup_table(

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._functions.formulas.model import Formula
-from thnn._functions.recomputation import recomputed_gradients
+from thnn._derivatives.formulas.model import Formula
+from thnn._derivatives.recomputation import recomputed_gradients
 
 
 def _sampled(input: Tensor, grid: Tensor) -> Tensor:

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from thnn._binding.call import run
 from thnn._binding.library import THNN, BoundFunction, Library
-from thnn._functions.formulas import FORMULAS
-from thnn._functions.recomputation import recomputed_gradients
+from thnn._derivatives.formulas import FORMULAS
+from thnn._derivatives.recomputation import recomputed_gradients
 from thnn._header import Function, HeaderError, Module
 from thnn._torch import is_output_of_several
 
@@ -88,7 +88,7 @@ def has_second_derivatives(module: Module, library: Library, reference: Referenc
 
 
 def _differentiable_once(module: Module, library: Library, cls_name: str) -> Rule:
-    place = "a formula in thnn/_functions/formulas/" if library is THNN else "a formula in references={...}"
+    place = "a formula in thnn/_derivatives/formulas/" if library is THNN else "a formula in references={...}"
 
     def refuse(needs: Any, gradOutput: Tensor) -> dict[str, Tensor]:
         raise NotImplementedError(
