@@ -24,11 +24,10 @@ The package has
 
 from __future__ import annotations
 
-import difflib
-import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from thnn._names import HOMES, SUBPACKAGES, hint
 from thnn._version import __version__
 
 if TYPE_CHECKING:
@@ -81,97 +80,35 @@ if TYPE_CHECKING:
         "type2backend",
     ]
 
-# Name -> the module that defines it, imported at the first access: `regenerate` must work without a library.
-_HOMES = {
-    "THNN_H_PATH": "thnn._header.registry",
-    "Argument": "thnn._header",
-    "BatchNormOutput": "thnn._batch_norm.operator",
-    "CompileError": "thnn._load.recipe",
-    "Function": "thnn._header",
-    "HeaderError": "thnn._header",
-    "LoadedModule": "thnn._load.loaded",
-    "Location": "thnn._header",
-    "Module": "thnn._header",
-    "batch_norm": "thnn._batch_norm.operator",
-    "SyncBatchNormalizationFunction": "thnn._batch_norm.sync",
-    "build_library": "thnn._load.loaded",
-    "convert": "thnn._convert",
-    "cpu_capability": "thnn._binding.library",
-    "function_classes": "thnn._functions.classes",
-    "functions": "thnn._header.registry",
-    "keep_freed_memory": "thnn._memory",
-    "load": "thnn._load.loaded",
-    "modules": "thnn._header.registry",
-    "open_library": "thnn._load.loaded",
-    "parse_header": "thnn._header",
-    "profile": "thnn._profile",
-    "register_operators": "thnn._functions.classes",
-    "revert": "thnn._convert",
-    "type2backend": "thnn._binding.backend",
-}
-_SUBPACKAGES = ("compat", "graph", "nn", "parallel")
-
-
-def _hint(name: str) -> str:
-    if name.startswith("_"):  # tools look such names up often
-        return ""
-    classes = import_module("thnn._functions.classes").function_classes
-    if f"{name}Function" in classes:
-        return f"; did you mean thnn.{name}Function?"
-    layers, stem = import_module("thnn.nn").__all__, name.removesuffix("Function")
-    if f"{stem}Function" not in classes and stem in import_module("thnn._header.registry").modules():
-        return f"; the functions of {stem} form no class; they are methods of thnn.type2backend['torch.FloatTensor']"
-    if name in layers:
-        return f"; did you mean thnn.nn.{name}?"
-    if per_dimension := [n for n in layers if n[:-2] == name and n.endswith("d")]:
-        return f"; did you mean thnn.nn.{' or '.join(per_dimension)}?"
-    layer = next((n for n in layers if n.lower() == stem.lower()), stem)
-    known = {c: c for c in classes} | {n: f"nn.{n}" for n in layers}
-    near = [k for k in known if k.lower() == name.lower()]
-    if not near and layer in layers:
-        found = re.search(r"Computed by ([^.]+)", getattr(import_module("thnn.nn"), layer).__doc__ or "")
-        if found is None:
-            return f"; did you mean thnn.nn.{layer}?"
-        functions = re.sub(r"\w+Function\b", r"thnn.\g<0>", " ".join(found[1].split()))
-        return f"; thnn.nn.{layer} is computed by {functions}"
-    # A layer of torch without a counterpart is no misspelt function.
-    if not near and isinstance(getattr(import_module("torch.nn"), layer, None), type):
-        return f"; torch.nn.{layer} works beside the layers of thnn"
-    if not near:
-        near = difflib.get_close_matches(name, known, 1, 0.85)
-    if near:
-        return f"; did you mean thnn.{known[near[0]]}?"
-    return "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""
-
 
 def _public() -> list[str]:
     """The names that `from thnn import *` imports: without subpackages and names so general that they would shadow
     others."""
-    shadowing = {"Argument", "Function", "HeaderError", "Location", "Module", *_SUBPACKAGES}
+    shadowing = {"Argument", "Function", "HeaderError", "Location", "Module", *SUBPACKAGES}
     classes = import_module("thnn._functions.classes").function_classes
-    return sorted({"__version__", *classes, *_HOMES} - shadowing)
+    return sorted({"__version__", *classes, *HOMES} - shadowing)
 
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and reports unknown ones
 
     def __getattr__(name: str) -> Any:
-        home = _HOMES.get(name)
+        home = HOMES.get(name)
         if name == "__all__":
             return _public()
         if home is not None:
             value = getattr(import_module(home), name)
-        elif name in _SUBPACKAGES:
+        elif name in SUBPACKAGES:
             value = import_module(f"thnn.{name}")
         elif name.endswith("Function") and name in (
             classes := import_module("thnn._functions.classes").function_classes
         ):
             value = classes[name]
         else:
-            raise AttributeError(f"module 'thnn' has no attribute {name!r}{_hint(name)}")
+            raise AttributeError(f"module 'thnn' has no attribute {name!r}{hint(name)}")
         globals()[name] = value
         return value
 
 
 def __dir__() -> list[str]:
     dunder = [name for name in globals() if name.startswith("__")]
-    return sorted({*dunder, *_public(), *_HOMES, *_SUBPACKAGES})
+    return sorted({*dunder, *_public(), *HOMES, *SUBPACKAGES})

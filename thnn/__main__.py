@@ -367,8 +367,8 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from thnn.testing.cases import Installed
     from thnn.testing.check import main
-    from thnn.testing.registry import Installed
 
     if options.sanitize and options.device.partition(":")[0] == "cuda":
         from thnn.testing.compute_sanitizer import check_sanitized

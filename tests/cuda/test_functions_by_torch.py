@@ -10,8 +10,8 @@ from thnn._binding.library import Library
 from thnn._cuda import compute_by_torch
 from thnn._cuda.functions import FUNCTIONS
 from thnn.testing.case_runner import TIGHT, CaseRunner, compare, written
+from thnn.testing.cases import INSTALLED
 from thnn.testing.cases.model import SampleInput
-from thnn.testing.registry import INSTALLED
 
 _EMULATION = PACKAGE / "libTHCUNN_emulation.so"
 _CASES = {

@@ -416,7 +416,7 @@ def test_guard_page() -> None:
     """A tensor in guarded memory ends where reading one more element ends the process."""
     program = """
 import ctypes, torch
-from thnn._load.sanitizing import guarded
+from thnn._load.sanitized_process import guarded
 t = guarded(torch.arange(6.).reshape(2, 3).t(), {at_end})
 assert t.tolist() == [[0, 3], [1, 4], [2, 5]] and t.stride() == (1, 3)
 beyond = t.data_ptr() + ({beyond})

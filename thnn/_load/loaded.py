@@ -29,10 +29,11 @@ from thnn._load.compiling import build, compile_into, digest_of_sources, is_edit
 from thnn._load.cuda import open_cuda_library
 from thnn._load.parsing import parse
 from thnn._load.recipe import Recipe, find_compiler, find_sources, hashes
+from thnn._load.sanitizing import check_sanitized
 
 if TYPE_CHECKING:
+    from thnn.testing.cases import Registry
     from thnn.testing.cases.model import Case
-    from thnn.testing.registry import Registry
 
 Path_ = str | os.PathLike[str]
 
@@ -164,7 +165,8 @@ class LoadedModule:
 
         Raises ValueError for a device that is not there, and the errors of a first call with a CUDA tensor (`load`).
         """
-        from thnn.testing.registry import OnDevice, find_device
+        from thnn.testing.cases import OnDevice
+        from thnn.testing.registry import find_device
 
         found = find_device(device)
         if found.type == "cpu":
@@ -197,8 +199,6 @@ class LoadedModule:
         if unknown := [n for n in modules if n not in self.modules]:
             raise ValueError(f"{self!r} has no module {unknown[0]!r}")
         if sanitize:
-            from thnn._load.sanitizing import check_sanitized
-
             if device != "cpu":
                 raise ValueError(f"{self!r}: device: expected cpu with sanitize, got {device}")
 

@@ -9,6 +9,7 @@ from typing import Any
 from thnn._binding.backend import MissingFunction
 from thnn.compat import _classes
 from thnn.compat._hints import hint
+from thnn.compat._modules import CONTENTS
 
 _THNN = "torch.nn.backends.thnn"
 _CLASSES = "torch.nn._functions.thnn"
@@ -31,7 +32,7 @@ class FunctionBackend:
         found = self.function_classes.get(name)
         if found is None:
             raise MissingFunction(
-                f"{type(self).__name__} has no function class {name!r}{hint(_CLASSES, name)}"
+                f"{type(self).__name__} has no function class {name!r}{hint(_CLASSES, name, CONTENTS)}"
             )
         return found
 

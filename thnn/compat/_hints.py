@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 
 import thnn.nn
+from thnn._functions.classes import function_classes
+from thnn.compat import _classes
 
 _CUDA = "the CUDA functions are those of the same header: thnn.type2backend['torch.cuda.FloatTensor']"
 _LOSSES = "use the losses of torch.nn.functional"
@@ -39,12 +43,8 @@ _TODAY = {
 }
 
 
-def hint(module: str, name: str) -> str:
+def hint(module: str, name: str, contents: Mapping[str, Any]) -> str:
     """'; ' and a hint for a name that a module of 2017 lacks; '' for names that begin with '__'."""
-    from thnn._functions.classes import function_classes
-    from thnn.compat import _classes
-    from thnn.compat._modules import CONTENTS
-
     if name.startswith("__"):
         return ""
     today = _TODAY.get(f"{module}.{name}")
@@ -64,5 +64,5 @@ def hint(module: str, name: str) -> str:
     for place in ("torch.nn", "torch.nn.functional"):
         if hasattr(torch.nn if place == "torch.nn" else torch.nn.functional, name):
             return f"; use {place}.{name}"
-    near = difflib.get_close_matches(name, CONTENTS[module].names(), 1, 0.75)
+    near = difflib.get_close_matches(name, contents[module].names(), 1, 0.75)
     return f"; did you mean {near[0]}?" if near else f"; dir() of {module} lists its names"

@@ -142,11 +142,11 @@ class _Importer(MetaPathFinder, Loader):
             return ModuleSpec(fullname, self, origin="thnn.compat", is_package=True)
         parent, _, name = fullname.rpartition(".")
         if parent in CONTENTS:
-            from thnn.compat._hints import hint
+            from thnn.compat._hints import hint  # imports all layers
 
             # If the exception had its attribute `name`, `from parent import name` would replace it by one without the
             # hint.
-            raise ModuleNotFoundError(f"cannot import {name!r} from {parent}{hint(parent, name)}")
+            raise ModuleNotFoundError(f"cannot import {name!r} from {parent}{hint(parent, name, CONTENTS)}")
         return None
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -172,7 +172,7 @@ def _getattr(module: ModuleType, contents: Contents) -> Callable[[str], Any]:
 
             module_name = module.__name__
             raise AttributeError(
-                f"module {module_name!r} has no attribute {name!r}{hint(module_name, name)}"
+                f"module {module_name!r} has no attribute {name!r}{hint(module_name, name, CONTENTS)}"
             ) from None
         setattr(module, name, value)
         return value

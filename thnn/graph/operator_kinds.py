@@ -13,8 +13,11 @@ import torch
 from torch import Tensor
 
 from thnn._batch_norm import running_statistics as _statistics
+from thnn._batch_norm.operator import batch_norm
 from thnn._functions.base import FunctionBase
 from thnn._functions.classes import function_classes
+from thnn.graph.mode_views import depends_on_mode
+from thnn.graph.tracing import trace
 from thnn.graph.variables import Names, Variable, flat_names, name_of, names_of
 
 Run = Callable[[Sequence[Any], Mapping[str, Any], int], Any]
@@ -102,8 +105,6 @@ def _batch_norm(where: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -
 
 
 def _run_batch_norm(arguments: Sequence[Any], attributes: Mapping[str, Any], batch_id: int) -> Any:
-    from thnn import batch_norm
-
     return batch_norm(*arguments, batch_id=batch_id, **attributes)
 
 
@@ -202,9 +203,6 @@ def _versions(arguments: Sequence[Any]) -> list[int | None]:
 
 def _of_module(module: torch.nn.Module) -> Binder:
     def bind(where: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Binding:
-        from thnn.graph.mode_views import depends_on_mode
-        from thnn.graph.tracing import trace
-
         writes = _outputs(where, keywords)
         reads = {str(k): names_of(f"{where}: argument {k}", v) for k, v in enumerate(inputs)}
         depends = any(depends_on_mode(m) for m in module.modules())

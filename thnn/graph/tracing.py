@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from collections.abc import Iterator
@@ -13,7 +14,9 @@ import torch
 from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
 
+from thnn._batch_norm.operator import batch_norm
 from thnn._functions.base import FunctionBase
+from thnn._functions.classes import function_classes
 from thnn._torch import BatchNormBase, set_grad_enabled
 from thnn.graph.branch import NOT_USER_CODE, ROOT, Branch, set_caller_grad_enabled
 from thnn.graph.mode_views import ModeViews, has_hooks
@@ -43,8 +46,6 @@ _BY_KEYWORD = 99
 
 
 def _modes() -> dict[Any, _Mode]:
-    import thnn
-
     dropouts = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout")
     table: dict[Any, _Mode] = {getattr(nn.functional, n): _Mode(2, "training", False) for n in dropouts}
     for name in ("dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"):
@@ -55,9 +56,9 @@ def _modes() -> dict[Any, _Mode]:
     for function in (torch.batch_norm, torch.native_batch_norm):
         table[function] = _Mode(5, "training", False, 3, "running_mean")
     for name in ("BatchNormalizationFunction", "BatchNormalizationReLUFunction"):
-        table[thnn.function_classes[name]] = _Mode(5, "train", False, 3, "running_mean")
-    table[thnn.function_classes["RReLUFunction"]] = _Mode(3, "train", False)
-    table[thnn.batch_norm] = _Mode(_BY_KEYWORD, "is_infer", True)
+        table[function_classes[name]] = _Mode(5, "train", False, 3, "running_mean")
+    table[function_classes["RReLUFunction"]] = _Mode(3, "train", False)
+    table[batch_norm] = _Mode(_BY_KEYWORD, "is_infer", True)
     return table
 
 
@@ -66,10 +67,10 @@ class _Tracer(fx.Tracer):
     record_stack_traces = True
 
     def __init__(self, views: ModeViews) -> None:
-        import thnn
-
-        super().__init__(autowrap_functions=(thnn.batch_norm,))
-        self._autowrap_search.append(thnn)
+        super().__init__(autowrap_functions=(batch_norm,))
+        package = sys.modules["thnn"]
+        package.batch_norm  # noqa: B018 (torch.fx patches names that a module has, and this one comes at its first use)
+        self._autowrap_search.append(package)
         self.views = views
         self._thread = threading.get_ident()  # the patches of torch.fx affect other threads, too
         # id of a buffer -> the node that reads it, and the last value that was assigned to it.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from thnn._names import hint
 from thnn.nn import functional
 from thnn.nn.activation import (
     ELU,
@@ -177,9 +178,7 @@ for _class in map(globals().get, __all__):
 if not TYPE_CHECKING:  # a type checker knows the names above, and reports unknown ones
 
     def __getattr__(name: str) -> Any:
-        from thnn import _hint
-
-        raise AttributeError(f"module 'thnn.nn' has no attribute {name!r}{_hint(name)}")
+        raise AttributeError(f"module 'thnn.nn' has no attribute {name!r}{hint(name)}")
 
 
 def __dir__() -> list[str]:

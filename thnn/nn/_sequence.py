@@ -57,6 +57,9 @@ class Inputs(NamedTuple):
     def tensors(self) -> tuple[Tensor, ...]:
         return (*(t for t in self[:5] if t is not None), *self.initial)
 
+    def have_one_type(self) -> bool:
+        return all(t.dtype == self.data.dtype for t in self.tensors())
+
     def sizes_tensor(self) -> Tensor:
         """The sizes for the C functions, on the CPU whatever torch's default device is."""
         return torch.tensor(self.sizes, device="cpu")
@@ -191,18 +194,14 @@ class GRUCell:
 LSTM_CELL, GRU_CELL = LSTMCell(), GRUCell()
 
 
-def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
-    """The hidden states of all steps, in the order of the rows of `data`, and the final states."""
-    tensors = inputs.tensors()
-    has_one_type = all(t.dtype == inputs.data.dtype for t in tensors)
-    if torch.compiler.is_compiling():
-        from thnn.nn import _sequence_operators as operators
-
-        if has_one_type and not torch.compiler.is_exporting() and operators.usable():
-            return operators.run_steps(cell, inputs)
-        return _recorded(cell, inputs)
-    if in_transform() or not has_one_type or any(type(t) not in _PLAIN or t.is_meta for t in tensors):
-        return _recorded(cell, inputs)
+def run_eagerly(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
+    """`run_steps` of `_sequence_operators.py` where nothing is compiled."""
+    if (
+        in_transform()
+        or not inputs.have_one_type()
+        or any(type(t) not in _PLAIN or t.is_meta for t in inputs.tensors())
+    ):
+        return recorded(cell, inputs)
     if inputs.needs_gradient():
         output, *final = _Steps.apply(cell, tuple(inputs.sizes), inputs.reverse, *inputs[:5], *inputs.initial)
     else:
@@ -211,7 +210,7 @@ def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     return output, tuple(final)
 
 
-# Tensors of other classes or, under autocast, of different element types are left to _recorded().
+# Tensors of other classes or, under autocast, of different element types are left to recorded().
 _PLAIN = (Tensor, torch.nn.Parameter)
 
 
@@ -402,8 +401,8 @@ def _step_gradients(
             current[0].add_(results[0])
 
 
-def _recorded(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
-    """run_steps() with the nodes of each step: for second derivatives, and for tensors that are not plain."""
+def recorded(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
+    """`run_steps` with the nodes of each step: for second derivatives, and for tensors that are not plain."""
     weight, initial, sizes, reverse = inputs.weight_hh, inputs.initial, inputs.sizes, inputs.reverse
     bias_ih, bias = _biases(cell, inputs)
     gates = _apply_linear(inputs.data, inputs.weight_ih, bias_ih)
@@ -466,7 +465,7 @@ def differentiable_gradients(
     by one, and their gradients. `outer` are the gradients w.r.t. the hidden states and the final states."""
 
     def outputs(*tensors: Tensor) -> tuple[Tensor, ...]:
-        output, final = _recorded(cell, _inputs(tensors, inputs.sizes, inputs.reverse))
+        output, final = recorded(cell, _inputs(tensors, inputs.sizes, inputs.reverse))
         return output, *final
 
     return recomputed_gradients(outputs, (*inputs[:5], *inputs.initial), needs, outer)

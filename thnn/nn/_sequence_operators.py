@@ -36,7 +36,11 @@ def usable() -> bool:
 
 
 def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
-    """`_sequence.run_steps` by the operator."""
+    """The hidden states of all steps, in the order of the rows of `data`, and the final states."""
+    if not torch.compiler.is_compiling():
+        return _sequence.run_eagerly(cell, inputs)
+    if torch.compiler.is_exporting() or not inputs.have_one_type() or not usable():
+        return _sequence.recorded(cell, inputs)
     name = "LSTM" if cell is _sequence.LSTM_CELL else "GRU"
     output, *rest = torch.ops.thnn.recurrent_steps(name, inputs.needs_gradient(), *inputs)
     return output, tuple(rest[: len(inputs.initial)])

@@ -14,7 +14,8 @@ from torch.nn.utils.rnn import PackedSequence
 from thnn._functions.classes import function_classes
 from thnn.nn import _sequence
 from thnn.nn._layer import layer_doc, layer_forward
-from thnn.nn._sequence import Cell, Inputs, States, run_steps
+from thnn.nn._sequence import Cell, Inputs, States
+from thnn.nn._sequence_operators import run_steps
 
 _linear = function_classes["LinearFunction"].apply
 _lstm = function_classes["LSTMFusedFunction"].apply

@@ -27,21 +27,20 @@ import torch
 from torch import Tensor
 
 from thnn._binding import library as _library
+from thnn._binding.backend import type2backend
 from thnn._header.registry import header_called, hint, pattern_of
+from thnn.testing import bench_cuda, roofline
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
-from thnn.testing import roofline
-from thnn.testing.cases import cases
+from thnn.testing.cases import Installed, Registry, cases
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.cases.overhead import OVERHEADS, SMALL_CALLS, Overhead, SmallCall
-from thnn.testing.registry import Installed, Registry
+from thnn.testing.measure import judge, measure
 from thnn.testing.timing import (
     CHANNELS_LAST,
     CONTIGUOUS,
     Measurement,
-    Timing,
     alternate,
-    in_layout,
     take_turns,
 )
 
@@ -53,8 +52,6 @@ _KEPT_MEMORY = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
 }
-# The implementation `Row.other`, which uses thnn's functions; the others are 'torch' and 'thnn'.
-OTHER = "other"
 
 
 def restart_with(environment: Mapping[str, str]) -> None:
@@ -172,8 +169,6 @@ def _measured(case: Case, row: Row, rounds: int) -> list[Measurement]:
     """The measurements of a row on the device of the case."""
     if case.registry.device.type == "cpu":
         return measure(case, row, rounds)
-    from thnn.testing import bench_cuda
-
     return bench_cuda.measure(case, row, rounds)
 
 
@@ -212,207 +207,11 @@ def machine(threads: int, device: torch.device) -> dict[str, str]:
     }
 
 
-def _copies(working_set: float) -> dict[str, Callable[[], None]]:
-    """Copies that move `working_set` bytes, half of them read and half of them written."""
-    half = max(64, int(working_set / 2) // 64 * 64)
-    # torch allocates memory at addresses that are multiples of 64.
-    source, destination = (torch.ones(half, dtype=torch.int8) for _ in range(2))
-
-    return {name: roofline.copier(destination, source, name == "streaming copy") for name in _COPIES}
-
-
-_COPIES = ("copy", "streaming copy")
-
-
-def _tensors(case: Case, row: Row) -> dict[str, Any]:
-    generator = torch.Generator().manual_seed(0)
-    forward = case.registry.modules[case.module].forward
-    assert forward is not None
-    dtype = getattr(torch, row.dtype)
-    made = {}
-    for argument in forward.arguments:
-        value = row.sample.arguments.get(argument.name)
-        if callable(value):
-            tensor = value(generator)
-            value = tensor.to(dtype) if tensor.is_floating_point() else tensor
-        if argument.name in row.sample.arguments:
-            made[argument.name] = value
-    return made
-
-
-def _omitted(case: Case) -> dict[str, Any]:
-    """The values of arguments that a row omits: None, or the default of a scalar."""
-    forward = case.registry.modules[case.module].forward
-    assert forward is not None
-    inputs = forward.tensors("input", "target", "parameter")
-    defaults = {a.variable: a.default for a in forward.scalars if a.default is not None}
-    return {**{a.name: None for a in inputs if a.is_optional}, **defaults}
-
-
-class Call:
-    """One implementation of a row in one layout: a function and its arguments."""
-
-    def __init__(
-        self,
-        case: Case,
-        row: Row,
-        library: str,
-        layout: str,
-        device: torch.device | None = None,
-    ) -> None:
-        self.module = case.registry.modules[case.module]
-        self.arguments = {
-            k: in_layout(v, layout).to(device or "cpu") if isinstance(v, Tensor) else v
-            for k, v in _tensors(case, row).items()
-        }
-        cls = case.registry.function_classes[case.module + "Function"]
-        differentiable = [n for n in cls._names[: cls._tensor_count] if n not in cls._constants]
-        self.wanted = [
-            self.arguments[n].requires_grad_()
-            for n in differentiable
-            if isinstance(self.arguments.get(n), Tensor)
-        ]
-        if library != "thnn":
-            baseline = row.other if library == OTHER else case.baseline or case.reference
-            assert baseline is not None
-            given = dict(self.arguments)
-            if baseline is case.reference:
-                given = {**_omitted(case), **given}
-            self.function: Callable[[], Any] = lambda: baseline(**given)
-        else:
-            ordered = cls._bind((), self.arguments)
-            apply = cls.apply
-            self.function = lambda: apply(*ordered)
-        generator = torch.Generator().manual_seed(1)
-        self.gradients = [
-            in_layout(torch.randn(output.shape, generator=generator).to(output), layout)
-            for output in self.outputs()
-        ]
-
-    def outputs(self) -> tuple[Tensor, ...]:
-        result = self.function()
-        if not isinstance(result, tuple):
-            return (result,)
-        # A reference returns other results in a dictionary.
-        return result[:1] if isinstance(result[-1], dict) else result
-
-    def forward(self) -> None:
-        self.function()
-
-    def forward_backward(self) -> tuple[Tensor, ...]:
-        return torch.autograd.grad(self.outputs(), self.wanted, self.gradients)
-
-
-def compare_results(row: Row, implementations: Mapping[str, Call]) -> None:
-    """Raises ValueError when thnn and torch do not compute the same."""
-    if row.random:
-        return
-    # Among millions of elements, a few are so close to a kink that rounding decides their gradients, which enter sums.
-    tolerance = 1e-2 if row.dtype == "float32" else 1e-9
-    (_, expected), *others = [(n, (*v.outputs(), *v.forward_backward())) for n, v in implementations.items()]
-    for name, values in others:
-        for position, (value, reference) in enumerate(zip(values, expected)):
-            errors = (value - reference.to(value.device)).abs()
-            error = errors.max().item() if value.numel() else 0.0
-            scale = reference.abs().max().item() if reference.numel() else 0.0
-            wrong = (~(errors <= tolerance * max(scale, 1e-6))).sum().item()
-            if wrong > 1e-5 * value.numel():
-                raise ValueError(
-                    f"{row.name}: {name} differs from torch in result {position} by {error:g} of {scale:g}"
-                )
-
-
-def _differentiable(call: Call) -> bool:
-    """False if torch refuses the layout, as it does in the gradient of `nll_loss` of channels-last images."""
-    try:
-        call.forward_backward()
-    except RuntimeError:
-        return False
-    return True
-
-
-def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
-    """Times a row in each of its phases."""
-    has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
-    layouts = (CONTIGUOUS, CHANNELS_LAST) if has_layouts else (CONTIGUOUS,)
-    implementations = {
-        f"{library} {layout}": Call(case, row, library, layout)
-        for layout in layouts
-        for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
-    }
-    if CHANNELS_LAST in layouts and not _differentiable(implementations[f"torch {CHANNELS_LAST}"]):
-        del implementations[f"torch {CHANNELS_LAST}"]
-    # `Row.other` may compute less than the row.
-    compare_results(row, {n: v for n, v in implementations.items() if not n.startswith(OTHER)})
-    found = []
-    for phase in row.phases:
-        calls = {n: v.forward if phase == "fwd" else v.forward_backward for n, v in implementations.items()}
-        if phase in row.bytes_moved:
-            # Bandwidth depends on the other load of the machine, so the copy is timed together with the row.
-            calls |= _copies(row.bytes_moved[phase])
-        with torch.set_grad_enabled(phase != "fwd"):
-            timings = take_turns(calls, rounds)
-        copied = [timings.pop(name).best for name in _COPIES if name in timings]
-        found.append(judge(row, phase, timings, min(copied, default=None)))
-    return found
-
-
-# Goals that are also met if the row reaches its fraction of the roofline.
-_OR_FRACTION = ("torch", "torch's better layout")
-
-
-def judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | None = None) -> Measurement:
-    m = Measurement(row.name, phase, timings)
-    best = {name: t.best for name, t in timings.items()}
-    ours = best[f"thnn {CONTIGUOUS}"]
-    theirs = best[f"torch {CONTIGUOUS}"]
-    m.ratio = theirs / ours
-    m.best_ratio = min(theirs, best.get(f"torch {CHANNELS_LAST}", theirs)) / ours
-    if f"torch {CHANNELS_LAST}" in best:
-        m.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
-    if f"{OTHER} {CONTIGUOUS}" in best:
-        m.other_ratio = best[f"{OTHER} {CONTIGUOUS}"] / ours
-    if f"{OTHER} {CHANNELS_LAST}" in best:
-        m.other_channels_last_ratio = best[f"{OTHER} {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
-    least = None
-    if phase in row.flops:
-        least = row.flops[phase] / roofline.peak_flops(getattr(torch, row.dtype))
-        m.roofline = "FMA peak"
-    elif copied is not None:
-        least = copied
-        m.roofline = f"{row.bytes_moved[phase] / copied / 1e9:.0f} GB/s"
-    if least is not None:
-        m.fraction, m.torch_fraction = least / ours, least / theirs
-    if phase == row.judged:
-        m.met = True
-        for value, goal, what in (
-            (m.ratio, row.ratio, "torch"),
-            (m.best_ratio, row.best, "torch's better layout"),
-            (m.channels_last_ratio, row.channels_last, "torch channels-last"),
-            (m.other_ratio, row.against_other, "thnn's alternative"),
-            (m.other_channels_last_ratio, row.against_other, "thnn's alternative, channels-last"),
-        ):
-            if goal is None or value is None:
-                continue
-            text = f"{value:.2f} of {goal:g} against {what}"
-            reached = value >= goal
-            if row.fraction is not None and m.fraction is not None and what in _OR_FRACTION:
-                text += f" or {m.fraction:.2f} of {row.fraction:g} of the roofline"
-                reached = reached or m.fraction >= row.fraction
-            m.goals.append(text)
-            m.met = m.met and reached
-        if not m.goals:
-            m.met = None
-    return m
-
-
 _RAW_ROW = "raw call, 8 tensors"
 
 
 def measure_raw_call(rounds: int) -> Measurement:
     """Times a backend call with eight tensors of two to four values against torch.empty_like."""
-    from thnn._binding.backend import type2backend
-
     x = torch.randn(2, 2)
     tensors = [x, torch.empty_like(x), *(torch.ones(2) for _ in range(6))]
     call = type2backend["torch.FloatTensor"].BatchNormalization_updateOutput

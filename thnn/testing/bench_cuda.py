@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from thnn.testing.bench import Call, compare_results, judge
 from thnn.testing.cases.model import Case, Row
+from thnn.testing.measure import Call, compare_results, judge
 from thnn.testing.timing import CONTIGUOUS, Measurement, Timing, take_turns
 
 GOAL = 0.85  # of the copy's bandwidth

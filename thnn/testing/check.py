@@ -20,7 +20,7 @@ import torch
 from thnn._binding.device import EMULATION, device_library
 from thnn._header import Function
 from thnn.testing.case_runner import CaseRunner, Failed
-from thnn.testing.cases import arguments
+from thnn.testing.cases import INSTALLED, Installed, Registry, arguments
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.checks.layouts import check_layouts, check_meta, check_output_layouts
 from thnn.testing.checks.memory import check_contract, check_overlap
@@ -37,7 +37,7 @@ from thnn.testing.checks.values import (
     check_widened,
 )
 from thnn.testing.error_inputs import ERRORS, check_arity, check_error_input, check_wrong_argument
-from thnn.testing.registry import INSTALLED, Installed, Registry
+from thnn.testing.registry import PACKAGE
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
     else:
         is_on_device = (torch.float16, case.registry.device) in case.registry.type2backend
         for check, function in CHECKS.items():
-            if check == "threads" and EMULATION and case.registry is INSTALLED:
+            if check == "threads" and EMULATION and case.registry is PACKAGE:
                 continue  # the emulation has one thread, and torch computes the functions that it lacks
             if check == "order" and (is_on_device or case.registry.reversed_tasks is None):
                 continue

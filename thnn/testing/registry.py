@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import torch
 
+from thnn._binding.backend import type2backend
+from thnn._binding.device import device_types
 from thnn._functions.base import FunctionBase
+from thnn._functions.classes import function_classes
 from thnn._header import Module
-
-if TYPE_CHECKING:
-    from thnn.testing.cases.model import Case
+from thnn._header.registry import modules
 
 
-class Registry(Protocol):
-    """Modules by name, their classes and backends, and their cases; `thnn._load.loaded.LoadedModule` is one."""
+class Functions(Protocol):
+    """Modules by name, their classes and backends."""
 
     @property
     def modules(self) -> Mapping[str, Module]: ...
@@ -29,10 +29,8 @@ class Registry(Protocol):
         """The device on which the functions are called."""
 
     @property
-    def reversed_tasks(self) -> Registry | None:
+    def reversed_tasks(self) -> Functions | None:
         """The same functions, whose parallel loops run from the last task to the first, if they can be compiled so."""
-
-    def cases(self) -> Mapping[str, Case]: ...
 
 
 def find_device(name: str) -> torch.device:
@@ -54,21 +52,7 @@ def _device(name: str) -> torch.device:
     return device
 
 
-class OnDevice:
-    """The functions of another registry, called on a device."""
-
-    reversed_tasks = None
-
-    def __init__(self, registry: Registry, device: torch.device) -> None:
-        self.modules, self.function_classes = registry.modules, registry.function_classes
-        self.type2backend, self.device = registry.type2backend, device
-        self._registry = registry
-
-    def cases(self) -> Mapping[str, Case]:
-        return {name: replace(case, registry=self) for name, case in self._registry.cases().items()}
-
-
-class Installed:
+class PackageFunctions:
     """The functions of the package, called on a device.
 
     Raises ValueError for a device that the package cannot compute on.
@@ -77,40 +61,21 @@ class Installed:
     reversed_tasks = None
 
     def __init__(self, device: str = "cpu") -> None:
-        if _device(device).type == "cuda":
-            from thnn._binding.device import device_types
-
-            if "cuda" not in device_types():
-                raise ValueError(
-                    "device: expected cpu, got cuda: this thnn was built without the CUDA library"
-                )
+        if _device(device).type == "cuda" and "cuda" not in device_types():
+            raise ValueError("device: expected cpu, got cuda: this thnn was built without the CUDA library")
         self.device = find_device(device)
 
     @property
     def modules(self) -> Mapping[str, Module]:
-        from thnn._header.registry import modules
-
         return modules()
 
     @property
     def function_classes(self) -> Mapping[str, type[FunctionBase]]:
-        from thnn._functions.classes import function_classes
-
         return function_classes
 
     @property
     def type2backend(self) -> Mapping[Any, Any]:
-        from thnn._binding.backend import type2backend
-
         return type2backend
 
-    def cases(self) -> Mapping[str, Case]:
-        from thnn.testing.cases import cases
 
-        found = cases()
-        if self.device.type == "cpu":
-            return found
-        return {name: replace(case, registry=self) for name, case in found.items()}
-
-
-INSTALLED = Installed()
+PACKAGE = PackageFunctions()

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -21,7 +21,37 @@ from thnn._binding.arguments import FIXED_DTYPES, NARROW_DTYPES
 from thnn._header import Argument, Function
 from thnn._header.registry import modules
 from thnn.testing.cases.model import Case, SampleInput
-from thnn.testing.registry import Registry
+from thnn.testing.registry import Functions, PackageFunctions
+
+
+class Registry(Functions, Protocol):
+    """Functions with their cases; `thnn._load.loaded.LoadedModule` is one."""
+
+    def cases(self) -> Mapping[str, Case]: ...
+
+
+class OnDevice:
+    """The functions of another registry, called on a device."""
+
+    reversed_tasks = None
+
+    def __init__(self, registry: Registry, device: torch.device) -> None:
+        self.modules, self.function_classes = registry.modules, registry.function_classes
+        self.type2backend, self.device = registry.type2backend, device
+        self._registry = registry
+
+    def cases(self) -> Mapping[str, Case]:
+        return {name: replace(case, registry=self) for name, case in self._registry.cases().items()}
+
+
+class Installed(PackageFunctions):
+    """The functions of the package with the table of cases."""
+
+    def cases(self) -> Mapping[str, Case]:
+        found = cases()
+        if self.device.type == "cpu":
+            return found
+        return {name: replace(case, registry=self) for name, case in found.items()}
 
 
 @cache
@@ -113,3 +143,6 @@ def make(value: Any, dtype: torch.dtype, seed: int = 0) -> Any:
         return value
     made = value(torch.Generator().manual_seed(seed))
     return made.to(dtype) if isinstance(made, torch.Tensor) and made.dtype is torch.float64 else made
+
+
+INSTALLED = Installed()

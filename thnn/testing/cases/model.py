@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-from thnn.testing.registry import INSTALLED, Registry
+from thnn.testing.registry import PACKAGE, Functions
 
 # A function from a torch.Generator to the tensor of an argument: float64, or int64 for an index tensor.
 Maker = Callable[..., Tensor]
@@ -95,7 +95,7 @@ class Case:
     # The suffix of the function's name, in the case of a single function.
     phase: str | None = None
     # The functions that the case is about: those of the package, unless thnn.load compiled them.
-    registry: Registry = field(default=INSTALLED, compare=False, repr=False)
+    registry: Functions = field(default=PACKAGE, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [sample.name for sample in self.samples]
