@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from thnn._batch_norm.sync import SyncBatchNormalizationFunction
     from thnn._binding.backend import type2backend
     from thnn._binding.library import cpu_capability
+    from thnn._classes import function_classes, register_operators
     from thnn._convert import convert, revert
-    from thnn._functions.classes import function_classes, register_operators
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
@@ -85,7 +85,7 @@ def _public() -> list[str]:
     """The names that `from thnn import *` imports: without subpackages and names so general that they would shadow
     others."""
     shadowing = {"Argument", "Function", "HeaderError", "Location", "Module", *SUBPACKAGES}
-    classes = import_module("thnn._functions.classes").function_classes
+    classes = import_module("thnn._classes").function_classes
     return sorted({"__version__", *classes, *HOMES} - shadowing)
 
 
@@ -100,7 +100,7 @@ if not TYPE_CHECKING:  # a type checker knows the names above, and reports unkno
         elif name in SUBPACKAGES:
             value = import_module(f"thnn.{name}")
         elif name.endswith("Function") and name in (
-            classes := import_module("thnn._functions.classes").function_classes
+            classes := import_module("thnn._classes").function_classes
         ):
             value = classes[name]
         else:

@@ -233,7 +233,7 @@ def _cuda() -> str:
     import torch
 
     from thnn._binding.device import device_library
-    from thnn._load.nvcc import find_nvcc
+    from thnn._nvcc import find_nvcc
 
     if torch.version.cuda is None:
         version = torch.__version__.partition("+")[0]

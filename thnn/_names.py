@@ -22,7 +22,7 @@ HOMES = {
     "build_library": "thnn._load.loaded",
     "convert": "thnn._convert",
     "cpu_capability": "thnn._binding.library",
-    "function_classes": "thnn._functions.classes",
+    "function_classes": "thnn._classes",
     "functions": "thnn._header.registry",
     "keep_freed_memory": "thnn._memory",
     "load": "thnn._load.loaded",
@@ -30,7 +30,7 @@ HOMES = {
     "open_library": "thnn._load.loaded",
     "parse_header": "thnn._header",
     "profile": "thnn._profile",
-    "register_operators": "thnn._functions.classes",
+    "register_operators": "thnn._classes",
     "revert": "thnn._convert",
     "type2backend": "thnn._binding.backend",
 }
@@ -41,7 +41,7 @@ def hint(name: str) -> str:
     """The end of the error for a name that thnn does not have: '' or '; ' and the name that may have been meant."""
     if name.startswith("_"):  # tools look such names up often
         return ""
-    classes = import_module("thnn._functions.classes").function_classes
+    classes = import_module("thnn._classes").function_classes
     if f"{name}Function" in classes:
         return f"; did you mean thnn.{name}Function?"
     layers, stem = import_module("thnn.nn").__all__, name.removesuffix("Function")

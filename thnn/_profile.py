@@ -22,8 +22,8 @@ from thnn._binding.library import DTYPES
 from thnn._binding.observer import observed
 from thnn._header import Argument
 from thnn._header.registry import functions
+from thnn._roofline import copy_seconds, peak_flops
 from thnn._table import aligned
-from thnn.testing.roofline import copy_seconds, peak_flops
 
 # Modules whose roofline is the peak of fused multiply-adds, if that takes longer than a copy of their tensors. The
 # filters of the convolutions that are missing here have other dimensions.

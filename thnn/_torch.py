@@ -27,7 +27,7 @@ hooks, ``_load_from_state_dict``                        `_profile`              
 ``SymInt.node`` (2.0)                                   `_operators.shapes`             symbolic sizes
 ``Tensor._version``                                     `graph.example`, `nn`,          forks, replicas and fused
                                                         `parallel`                      layers
-``Tensor._base``                                        `_derivatives.rule`,       in-place calls in a graph,
+``Tensor._base``                                        `_derivatives.rule`,            in-place calls in a graph,
                                                         `compat`                        legacy functions
 ``Function._backward_cls``                              `compat`                        names of nodes of 2017
 ``ProcessGroup._get_backend`` (2.0)                     `nn.SyncBatchNorm`              synchronization

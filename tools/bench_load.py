@@ -25,11 +25,11 @@ from pathlib import Path
 
 import torch
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn._load.cuda import CudaRecipe, compile_cuda, cuda_kernels, find_cxx, gpu_architectures
 from thnn._load.loaded import LoadedModule, load
-from thnn._load.nvcc import find_nvcc
 from thnn._load.recipe import Compiler
+from thnn._nvcc import find_nvcc
 from thnn.testing.timing import take_turns
 
 _ROUNDS = 7

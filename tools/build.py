@@ -18,7 +18,7 @@ from pathlib import Path
 # version of them needs another binding.
 IS_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 BINDING = "_C" + (sysconfig.get_config_var("EXT_SUFFIX") if IS_FREE_THREADED else ".abi3.so")
-LIBRARIES = ("libTHNN.so", BINDING, "testing/libroofline.so")
+LIBRARIES = ("libTHNN.so", BINDING, "libroofline.so")
 
 # The objects that are compiled first: one variant of the kernel files of generic/ suffices to find missing kernels.
 _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):", re.MULTILINE)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from thnn._load.nvcc import find_nvcc
+from thnn._nvcc import find_nvcc
 
 from .build import BuildError, Progress, cmake_build, configure, lock, replace_together
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import thnn
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case, Row
 

@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import thnn
 from thnn._binding.device import device_library
 from thnn._load.loaded import LoadedModule
-from thnn._load.nvcc import find_nvcc
+from thnn._nvcc import find_nvcc
 
 Write = Callable[..., Path]
 WITHOUT_LINES = KERNEL + "static void __attribute__((unused)) THNN_(nothing)(void) {}\n"

@@ -12,7 +12,8 @@ from torch import Tensor
 import thnn
 from thnn import type2backend
 from thnn.nn import _sequence
-from thnn.nn._sequence import Inputs, _recorded, run_steps
+from thnn.nn._sequence import Inputs, recorded
+from thnn.nn._sequence_operators import run_steps
 
 CELLS = {"LSTM": (_sequence.LSTM_CELL, 4, 2), "GRU": (_sequence.GRU_CELL, 3, 1)}
 SIZES = {
@@ -56,7 +57,7 @@ def results(function: Callable[..., Any], cell: Any, tensors: Any, *rest: Any) -
 def test_values_and_gradients(kind: str, sizes: tuple[int, ...], reverse: bool, bias: bool) -> None:
     cell, tensors = arguments(kind, sizes, bias)
     ours = results(run_steps, cell, tensors, sizes, reverse)
-    expected = results(_recorded, cell, tensors, sizes, reverse)
+    expected = results(recorded, cell, tensors, sizes, reverse)
     assert type(ours[0].grad_fn).__name__ == "_StepsBackward"
     with torch.no_grad():
         without = results(run_steps, cell, tensors, sizes, reverse)
@@ -95,7 +96,7 @@ def test_only_the_gradients_that_are_needed(kind: str) -> None:
             torch.autograd.grad(
                 results(function, cell, tensors, (3, 2), False)[0].square().sum(), [tensors[chosen]]
             )[0]
-            for function in (run_steps, _recorded)
+            for function in (run_steps, recorded)
         ]
         torch.testing.assert_close(*gradients, rtol=1e-12, atol=1e-12)
 
@@ -155,7 +156,7 @@ def test_many_steps(kind: str, reverse: bool, sizes: tuple[int, ...], inputs: in
             assert torch.equal(a, b)
     given = [t.detach().t().contiguous().t().requires_grad_() if t.dim() == 2 else t for t in tensors]
     strided = results(run_steps, cell, given, sizes, reverse)
-    expected = results(_recorded, cell, tensors, sizes, reverse)
+    expected = results(recorded, cell, tensors, sizes, reverse)
     byStrided = torch.autograd.grad(strided, given, weights)
     byExpected = torch.autograd.grad(expected, tensors, weights)
     for a, b, c in zip(found[0], (*expected, *byExpected), (*strided, *byStrided), strict=True):

@@ -222,7 +222,7 @@ def test_bench_of_one_row(
     assert main(["bench", "raw call", "--rounds", "1", "--json"]) in (0, 1)
     out, err = capsys.readouterr()
     assert "raw call" in err
-    monkeypatch.setattr("thnn.testing.roofline.exchange_seconds", lambda: 167e-9)
+    monkeypatch.setattr("thnn._roofline.exchange_seconds", lambda: 167e-9)
     main(["bench", "raw call", "--rounds", "1"])
     explained = "a cache line took 167 to 167 ns between two cores; above 100 ns they have no cache in common"
     assert explained in capsys.readouterr().out

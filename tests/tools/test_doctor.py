@@ -167,7 +167,7 @@ def test_a_driver_of_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     import torch
 
     monkeypatch.setattr("ctypes.util.find_library", lambda name: "libcuda.so.1")
-    monkeypatch.setattr("thnn._load.nvcc.find_nvcc", lambda: None)
+    monkeypatch.setattr("thnn._nvcc.find_nvcc", lambda: None)
     monkeypatch.setattr("thnn._binding.device.device_library", lambda: None)
 
     def of_cuda() -> str:
@@ -179,5 +179,5 @@ def test_a_driver_of_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     assert "-m pip install --force-reinstall --no-deps torch==" in text and "+cpu" not in text
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     assert "-m pip install 'cuda-toolkit[nvcc,cccl]==13.0.*'" in of_cuda()
-    monkeypatch.setattr("thnn._load.nvcc.find_nvcc", lambda: Path("/nvcc"))
+    monkeypatch.setattr("thnn._nvcc.find_nvcc", lambda: Path("/nvcc"))
     assert f"$ THNN_CUDA=1 {sys.executable} -m thnn regenerate" in of_cuda()

@@ -66,7 +66,7 @@ def test_wheel(wheel: Path) -> None:
         "thnn/py.typed",
         "thnn/libTHNN.so",
         "thnn/_C.abi3.so",
-        "thnn/testing/libroofline.so",
+        "thnn/libroofline.so",
         *(f"thnn/include/{p.relative_to(ROOT)}" for p in headers),
         "thnn/include/generic/THNN.h",
         "thnn/include/generic/pointwise.h",
@@ -114,7 +114,7 @@ def test_the_binding_compiles_without_the_limited_api(tmp_path: Path) -> None:
 
 def test_libraries_need_neither_torch_nor_python(installed: Path) -> None:
     needed = {}
-    for name in ("libTHNN.so", "_C.abi3.so", "testing/libroofline.so"):
+    for name in ("libTHNN.so", "_C.abi3.so", "libroofline.so"):
         dynamic = run("readelf", "-d", installed / "thnn" / name, cwd=installed)
         needed[name] = set(re.findall(r"\(NEEDED\).*\[(.*?)\]", dynamic))
         assert not re.findall(r"\((?:RUNPATH|RPATH)\)", dynamic)
@@ -126,7 +126,7 @@ def test_libraries_need_neither_torch_nor_python(installed: Path) -> None:
         "libc.so.6",
         *loaders,
     }
-    assert needed["testing/libroofline.so"] <= needed["libTHNN.so"]
+    assert needed["libroofline.so"] <= needed["libTHNN.so"]
     assert needed["_C.abi3.so"] <= {"libc.so.6", *loaders}
 
 

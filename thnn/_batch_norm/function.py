@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import formula, stages
+from thnn._batch_norm import decomposition, formula, stages
 from thnn._binding.arguments import cast_for_autocast
 from thnn._binding.call import flag, results_of, run
 from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, TRANSFORM, read_context
@@ -218,6 +218,9 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         "forward": staticmethod(forward),
         "backward": staticmethod(backward),
         "_operator_rule": staticmethod(operator_rule),
+        "_decomposition": staticmethod(
+            decomposition.batch_normalization_relu if relu else decomposition.batch_normalization
+        ),
     }
     made = type(f"{name}Function", (BatchNormalization,), members)
     return made

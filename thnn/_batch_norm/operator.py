@@ -11,17 +11,17 @@ from torch import Tensor
 
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm import stages
+from thnn._batch_norm.function import BatchNormalizationFunction
 from thnn._binding.arguments import NARROW_DTYPES, address_of, cast_for_autocast, real_dtypes
 from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
-from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
 from thnn._operators.saved_copy import saved_copy
 from thnn._torch import functorch_active, in_transform, increment_version
 
 _NAME = "batch_norm"
 _MIXED = {(torch.float32, narrow) for narrow in NARROW_DTYPES}  # types of a vector and of x
-_apply = function_classes["BatchNormalizationFunction"].apply
+_apply = BatchNormalizationFunction.apply
 _forward = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])
 
 

@@ -91,6 +91,8 @@ class FunctionBase:
     # thnn/_operators/rules.py.
     _rule: ClassVar[Callable[..., Any] | None] = None
     _operator_rule: ClassVar[Callable[..., Any] | None] = None
+    # The forward in torch operations, of a class that is written by hand (thnn/_operators/decompositions.py).
+    _decomposition: ClassVar[Callable[..., Any] | None] = None
     # The function in torch operations that was given to thnn.load.
     _reference: ClassVar[Callable[..., Any] | None] = None
     _operators: ClassVar[Any]

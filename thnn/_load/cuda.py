@@ -23,7 +23,6 @@ from thnn._binding.device import EMULATION
 from thnn._binding.library import Library
 from thnn._header import Function, group_modules
 from thnn._load.compiling import build, readable, run_compilers, write_declarations
-from thnn._load.nvcc import find_nvcc
 from thnn._load.prototypes import check_tensor_types
 from thnn._load.recipe import (
     SYSTEM,
@@ -41,6 +40,7 @@ from thnn._load.recipe import (
     other_candidates,
     run_compiler,
 )
+from thnn._nvcc import find_nvcc
 
 TYPES = ("FLOAT", "DOUBLE", "HALF", "BFLOAT16")
 _WARNINGS = ("-Wno-unknown-pragmas", "-Wno-unused-parameter", "-Wno-missing-field-initializers")

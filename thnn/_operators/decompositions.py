@@ -2,7 +2,8 @@
 operations with their neighbours.
 
 Only functions of a few instructions per element: their time is that of reading and writing memory, which a fused loop
-saves. Backwards stay with the C functions, since code that inductor makes of their formulas is slower.
+saves. Backwards stay with the C functions, since code that inductor makes of their formulas is slower. The
+decomposition of a class that is written by hand is its attribute `_decomposition`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-
-from thnn._batch_norm import activation, stages
 
 
 def _threshold(input: Tensor, threshold: float, val: float) -> Tensor:
@@ -28,37 +27,9 @@ def _leaky_relu(input: Tensor, negval: float) -> Tensor:
     return torch.where(input > 0, input, input * negval)
 
 
-def _batch_normalization(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor,
-    running_var: Tensor,
-    train: bool,
-    momentum: float,
-    eps: float,
-) -> tuple[Tensor, ...] | None:
-    """The results in evaluation: the output, and empty tensors in place of the statistics of the batch and of the
-    updated ones."""
-    if train:
-        return None
-    dtype = stages.statistics_dtype(input)
-    inverse = stages.inverse_deviation(running_var.to(dtype), eps)
-    output = stages.affine(input.to(dtype), weight, bias, running_mean, inverse).to(input.dtype)
-    return output, *(input.new_empty(0) for _ in range(4))
-
-
-def _batch_normalization_relu(*values: Any) -> tuple[Tensor, ...] | None:
-    *others, limit = values
-    results = _batch_normalization(*others)
-    return None if results is None else (activation.rectified(results[0], limit), *results[1:])
-
-
 # By the names of modules of THNN.h; a function returns None for calls that it leaves to the operator.
 DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "Abs": torch.abs,
-    "BatchNormalization": _batch_normalization,
-    "BatchNormalizationReLU": _batch_normalization_relu,
     "HardTanh": _hard_tanh,
     "LeakyReLU": _leaky_relu,
     "Square": torch.square,

@@ -59,7 +59,9 @@ class OperatorModel:
         self.results = [a.name for a in (*self.outputs, *self.saved)]
         self.optional = frozenset(a.name for a in forward.tensors() if a.is_optional)
         self.is_random = bool(self.generators)
-        self.decomposition = DECOMPOSITIONS.get(module.name) if self.library is THNN else None
+        self.decomposition = cls._decomposition
+        if self.decomposition is None and self.library is THNN:
+            self.decomposition = DECOMPOSITIONS.get(module.name)
         self.kernels: Sequence[BackwardKernel] = self._backward_kernels()
         self.gradient_of = {
             gradient: name for kernel in self.kernels for gradient, name in kernel.gradients.items()

@@ -15,8 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._classes import function_classes
 from thnn._functions.base import FunctionBase
-from thnn._functions.classes import function_classes
 from thnn._header.registry import THNN_H_PATH, modules
 from thnn.compat._utils import Function, declared, parse_header
 

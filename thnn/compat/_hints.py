@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 import thnn.nn
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn.compat import _classes
 
 _CUDA = "the CUDA functions are those of the same header: thnn.type2backend['torch.cuda.FloatTensor']"

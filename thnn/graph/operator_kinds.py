@@ -14,8 +14,8 @@ from torch import Tensor
 
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.operator import batch_norm
+from thnn._classes import function_classes
 from thnn._functions.base import FunctionBase
-from thnn._functions.classes import function_classes
 from thnn.graph.mode_views import depends_on_mode
 from thnn.graph.tracing import trace
 from thnn.graph.variables import Names, Variable, flat_names, name_of, names_of

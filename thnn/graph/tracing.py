@@ -15,8 +15,8 @@ from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
 
 from thnn._batch_norm.operator import batch_norm
+from thnn._classes import function_classes
 from thnn._functions.base import FunctionBase
-from thnn._functions.classes import function_classes
 from thnn._torch import BatchNormBase, set_grad_enabled
 from thnn.graph.branch import NOT_USER_CODE, ROOT, Branch, set_caller_grad_enabled
 from thnn.graph.mode_views import ModeViews, has_hooks

@@ -19,9 +19,9 @@ from torch import Tensor
 
 from thnn._binding.call import invoke
 from thnn._binding.library import ANY, THNN, BoundFunction
+from thnn._classes import function_classes
 from thnn._derivatives.recomputation import recomputed_gradients
 from thnn._functions import recurrent as _recurrent
-from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
 from thnn._torch import in_transform
 

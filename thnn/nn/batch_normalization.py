@@ -15,7 +15,7 @@ from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.activation import ACTIVATIONS, Activation, limit_of, rectified
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._binding.context import increment
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn._torch import (
     BatchNormBase,
     increment_version,

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn.nn import _sequence
 from thnn.nn._layer import layer_doc, layer_forward
 from thnn.nn._sequence import Cell, Inputs, States

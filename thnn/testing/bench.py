@@ -26,10 +26,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn import _roofline as roofline
 from thnn._binding import library as _library
 from thnn._binding.backend import type2backend
 from thnn._header.registry import header_called, hint, pattern_of
-from thnn.testing import bench_cuda, roofline
+from thnn.testing import bench_cuda
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
 from thnn.testing.cases import Installed, Registry, cases

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from thnn._load.nvcc import find_programs
+from thnn._nvcc import find_programs
 
 PACKAGE = "nvidia-cuda-sanitizer-api"
 

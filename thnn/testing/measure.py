@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn.testing import roofline
+from thnn import _roofline as roofline
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 

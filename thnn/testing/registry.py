@@ -9,8 +9,8 @@ import torch
 
 from thnn._binding.backend import type2backend
 from thnn._binding.device import device_types
+from thnn._classes import function_classes
 from thnn._functions.base import FunctionBase
-from thnn._functions.classes import function_classes
 from thnn._header import Module
 from thnn._header.registry import modules
 

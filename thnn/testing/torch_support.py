@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from thnn._classes import function_classes
 from thnn._functions.base import FunctionBase
-from thnn._functions.classes import function_classes
 from thnn._operators import calls
 from thnn._operators.differentiation import pull_back
 from thnn.testing.cases import arguments, cases

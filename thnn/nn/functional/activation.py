@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 
 _elu = function_classes["ELUFunction"]
 _gated_linear = function_classes["GatedLinearFunction"]

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn.nn.functional._per_axis import Size, per_axis
 
 _convolution = function_classes["ConvolutionFunction"]

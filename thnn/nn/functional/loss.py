@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._binding.arguments import cast_for_autocast
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn._torch import has_tangent, in_transform
 from thnn.nn.functional.activation import log_softmax
 

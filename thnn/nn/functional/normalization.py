@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 
 _batch_normalization = function_classes["BatchNormalizationFunction"]
 _response_normalization = function_classes["SpatialCrossMapLRNFunction"]

@@ -8,7 +8,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 
 # Mode and number of padded dimensions -> the class of the function that pads.
 _PADDINGS: dict[tuple[str, int], Any] = {

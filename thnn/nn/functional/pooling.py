@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn.nn.functional._per_axis import Size, per_axis, scaled
 
 OutputSize = int | None | Sequence[int | None]

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn.nn.functional._per_axis import per_axis, scaled
 
 _interpolation = function_classes["InterpolationFunction"]

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._binding.backend import type2backend
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn._torch import functorch_active, in_transform
 
 _lookup = function_classes["LookupTableFunction"]

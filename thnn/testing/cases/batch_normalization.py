@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from thnn._functions.classes import function_classes
+from thnn._classes import function_classes
 from thnn.testing.cases.makers import constant, expanded, given, normal, uniform
 from thnn.testing.cases.model import Case, ErrorInput, Maker, Row, SampleInput
 

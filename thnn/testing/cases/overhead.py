@@ -44,7 +44,7 @@ def _batch(*shape: int) -> dict[str, Any]:
 def _layer(training: bool) -> Callable[[], Mapping[str, Call]]:
     def make() -> Mapping[str, Call]:
         from thnn import nn
-        from thnn._functions.classes import function_classes
+        from thnn._classes import function_classes
 
         input = _batch(2, 4, 2, 2)["input"]
         apply = function_classes["BatchNormalizationFunction"].apply
@@ -61,7 +61,7 @@ def _layer(training: bool) -> Callable[[], Mapping[str, Call]]:
 def _operator(**options: Any) -> Callable[[], Mapping[str, Call]]:
     def make() -> Mapping[str, Call]:
         from thnn._batch_norm.operator import batch_norm
-        from thnn._functions.classes import function_classes
+        from thnn._classes import function_classes
 
         batch = _batch(32, 64, 56, 56)
         train = not options.get("is_infer", False)
@@ -188,7 +188,7 @@ def _nll(rows: int, classes: int) -> tuple[Call, Call, Sequence[Tensor]]:
 
 
 def _apply(module: str) -> Callable[..., Any]:
-    from thnn._functions.classes import function_classes
+    from thnn._classes import function_classes
 
     return function_classes[module + "Function"].apply
 
