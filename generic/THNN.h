@@ -58,7 +58,7 @@
      [DERIVATIVE linear]    output is linear in input, without parameters
      [DERIVATIVE constant]  the gradient by input is constant or piecewise constant in input: its derivative is 0
      [DERIVATIVE none]      the functions of the module form no class: they are called one by one
-   A function without a tag has a formula in thnn/_functions/formulas, or can be differentiated only once. */
+   A function without a tag has a formula in thnn/_derivatives/formulas, or can be differentiated only once. */
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY convolution] */
