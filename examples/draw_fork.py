@@ -1,4 +1,5 @@
-"""Draws the two branches of a torch model as SVG, with the branch for inference highlighted, and prints them as text.
+"""Draws the two branches of a torch model as a Mermaid flowchart, with the branch for inference highlighted, and
+prints them as text.
 
 python examples/draw_fork.py [--fold] [--output FILE]
 """
@@ -33,7 +34,7 @@ class Residual(nn.Module):
 def main() -> None:
     parser = argparse.ArgumentParser(description="Draw the fork of a small residual network.")
     parser.add_argument("--fold", action="store_true", help="fold batch normalization into convolutions")
-    parser.add_argument("--output", default="fork.svg", metavar="FILE", help="the picture (default fork.svg)")
+    parser.add_argument("--output", default="fork.md", metavar="FILE", help="the picture (default fork.md)")
     options = parser.parse_args()
 
     model = nn.Sequential(

@@ -1,9 +1,9 @@
 """Trains a small network on handwritten digits and evaluates its branch for inference in the training loop.
 
-python examples/fork.py [--epochs N] [--seed N] [--every N] [--threads N] [--svg FILE]
+python examples/fork.py [--epochs N] [--seed N] [--every N] [--threads N] [--draw FILE]
 
 The network is a net of operators. At its first batch normalization it forks into a branch for training and a branch for
-inference, which share parameters and estimates: nothing is copied or switched. --svg draws it.
+inference, which share parameters and estimates: nothing is copied or switched. --draw writes a picture of it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def main() -> None:
     )
     parser.add_argument("--threads", type=positive, metavar="N", help="threads (default: torch's choice)")
     parser.add_argument(
-        "--svg", metavar="FILE", help="draw the net with the branch for inference highlighted"
+        "--draw", metavar="FILE.md", help="draw the net with the branch for inference highlighted"
     )
     options = parser.parse_args()
 
@@ -90,9 +90,9 @@ def main() -> None:
                     f"epoch {epoch}, batch {batch_id:2}: loss {loss.item():.4f}, test accuracy {right:7.2%}"
                 )
     print(f"test accuracy: {100 * accuracy(net, digits.test, digits.test_target):.2f} %")
-    if options.svg:
-        graph.draw(net, options.svg, target=("infer", "digit"))
-        print(f"picture: {options.svg}")
+    if options.draw:
+        graph.draw(net, options.draw, target=("infer", "digit"))
+        print(f"picture: {options.draw}")
 
 
 if __name__ == "__main__":

@@ -7,13 +7,13 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import torch
 from graph_models import Block, Shared, Statistics, named, net_of, small_net
 from torch import Tensor, nn
 
+from thnn._table import printable
 from thnn.graph import Net, Operator, draw, fork
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -22,17 +22,39 @@ EXAMPLES = ROOT / "examples"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def rectangles(svg: str) -> list[tuple[str, float, float, float, float, list[tuple[str, float]]]]:
-    """Class, x, y, width, height and texts of every rectangle."""
-    space = "{http://www.w3.org/2000/svg}"
-    found = []
-    for group in ElementTree.fromstring(svg).iter(f"{space}g"):
-        box = group.find(f"{space}rect")
-        assert box is not None
-        texts = [(t.text or "", float(t.get("y", "nan"))) for t in group.iter(f"{space}text")]
-        sizes = [float(box.get(k, "nan")) for k in ("x", "y", "width", "height")]
-        found.append((group.get("class", ""), *sizes, texts))
-    return found  # type: ignore[return-value]
+class Chart:
+    """What a Mermaid flowchart says: the lines, kind and faintness of each element, and the edges."""
+
+    def __init__(self, text: str) -> None:
+        first, *lines = text.splitlines()
+        assert first == "flowchart TB"
+        self.frames = re.findall(r"^  subgraph (\w+)$", text, re.MULTILINE)
+        assert lines.count("  end") == len(self.frames)
+        elements = re.findall(r'^ +(\w+)(?:\[|\(\[)"(.*)"(?:\]|\]\))$', text, re.MULTILINE)
+        self.texts = {n: [_unescaped(t) for t in label.split("<br/>")] for n, label in elements}
+        self.edges = re.findall(r"^  (\w+) (-->|-\.->|-\. updates \.->) (\w+)$", text, re.MULTILINE)
+        kinds = {k: m.split(",") for m, k in re.findall(r"^  class (\S+) (\w+)$", text, re.MULTILINE)}
+        assert kinds.keys() == {*re.findall(r"^  classDef (\w+) \S+$", text, re.MULTILINE)}
+        self.faint = kinds.pop("faint", [])
+        self.kinds = {name: kind for kind, members in kinds.items() for name in members}
+        assert len(lines) == 2 * len(self.frames) + len(elements) + len(self.edges) + 2 * len(
+            kinds
+        ) + 2 * bool(self.faint)
+        assert self.texts.keys() == self.kinds.keys()
+        assert {end for source, _, target in self.edges for end in (source, target)} <= self.texts.keys()
+
+
+def _unescaped(text: str) -> str:
+    assert re.fullmatch(r"(?:[\w .,:=+()/-]|#\d+;)*", text)
+    return re.sub(r"#(\d+);", lambda found: chr(int(found[1])), text)
+
+
+def chart_of(path: Path) -> Chart:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        assert text.startswith("```mermaid\n") and text.endswith("\n```\n")
+        text = text.removeprefix("```mermaid\n").removesuffix("```\n")
+    return Chart(text)
 
 
 def strange_net() -> Net:
@@ -75,20 +97,11 @@ DRAWN: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_drawings_are_readable(name: str, tmp_path: Path) -> None:
+def test_drawings_have_all_variables(name: str, tmp_path: Path) -> None:
     what = DRAWN[name]()
-    assert draw(what, tmp_path / "a.svg") is None
-    svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    boxes = rectangles(svg)
-    root = ElementTree.fromstring(svg)
-    width, height = float(root.get("width", "0")), float(root.get("height", "0"))
-    for k, (_, x, y, w, h, texts) in enumerate(boxes):
-        assert x >= 0 and y >= 0 and x + w <= width and y + h <= height
-        for text, at in texts:
-            assert len(text) * 7 <= w
-            assert y + 8 <= at <= y + h - 2
-        for _, x2, y2, w2, h2, _ in boxes[:k]:
-            assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
+    assert draw(what, tmp_path / "a.mmd") is None
+    chart = chart_of(tmp_path / "a.mmd")
+    assert not chart.faint
     # Each variable once.
     module = getattr(what, "module", None)
     names = (
@@ -96,28 +109,33 @@ def test_drawings_are_readable(name: str, tmp_path: Path) -> None:
         if module is not None
         else [n for n, v in what.scope.items() if v.value is not None]
     )
-    shown = [
-        t.rsplit(" (")[0]
-        for kind, *_, texts in boxes
-        if kind.split()[0] in ("parameter", "statistic")
-        for t, _ in texts
-    ]
-    assert sorted(shown) == sorted(names)
+    variables = [k for k, kind in chart.kinds.items() if kind in ("parameter", "statistic")]
+    assert sorted(t.rsplit(" (")[0] for k in variables for t in chart.texts[k]) == sorted(
+        map(printable, names)
+    )
+    assert {end for source, _, target in chart.edges for end in (source, target)}.issuperset(variables)
 
 
-def test_a_drawing_is_an_svg_file(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"draw: path: expected the name of an SVG file, got '.*\.png'"):
-        draw(small_net(), tmp_path / "net.png")
+def test_a_chart_has_no_strange_characters(tmp_path: Path) -> None:
+    draw(strange_net(), tmp_path / "a.md")
+    texts = [t for lines in chart_of(tmp_path / "a.md").texts.values() for t in lines]
+    assert '<"&">' + "a long name " * 9 in texts
+    assert "bell\\x07" in texts
+
+
+@pytest.mark.parametrize("file", ["net.png", "net"])
+def test_a_drawing_is_a_mermaid_file(file: str, tmp_path: Path) -> None:
+    expected = r"draw: path: expected a name that ends in \.mmd or \.md, got '.*/net"
+    with pytest.raises(ValueError, match=expected):
+        draw(small_net(), tmp_path / file)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_drawing_highlights_the_target(tmp_path: Path) -> None:
     net = small_net()
-    draw(net, tmp_path / "a.svg", target=("infer", "r2"))
-    active = {
-        (kind.split()[0], texts[-1][0])
-        for kind, *_, texts in rectangles((tmp_path / "a.svg").read_text())
-        if "active" in kind
-    }
+    draw(net, tmp_path / "a.mmd", target=("infer", "r2"))
+    chart = chart_of(tmp_path / "a.mmd")
+    active = {(kind, chart.texts[k][-1]) for k, kind in chart.kinds.items() if k not in chart.faint}
     assert {label for kind, label in active if kind == "infer"} == {
         "n1, is_infer=True",
         "r1",
@@ -162,7 +180,7 @@ def test_drawing_refuses(target: Any) -> None:
 
 @pytest.mark.parametrize(
     ("block", "shown", "written"),
-    [(0, "", []), (1, "", []), (2, "Sequential, highlighted: infer\n", ["fork.svg"])],
+    [(0, "", []), (1, "", []), (2, "Sequential, highlighted: infer\n", ["fork.md"])],
 )
 def test_each_block_of_the_page_runs(
     block: int,
@@ -178,22 +196,22 @@ def test_each_block_of_the_page_runs(
     exec(compile(blocks[block], "docs/graph.md", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out.startswith(shown)
     assert [path.name for path in tmp_path.iterdir()] == written
-    assert all(rectangles((tmp_path / name).read_text()) for name in written)
+    assert all(chart_of(tmp_path / name).edges for name in written)
 
 
 def test_example_trains_and_infers_in_one_loop(tmp_path: Path, run_program: Run) -> None:
-    done = run_program(EXAMPLES / "fork.py", "--epochs", "3", "--threads", "1", "--svg", "net.svg")
+    done = run_program(EXAMPLES / "fork.py", "--epochs", "3", "--threads", "1", "--draw", "net.md")
     assert done.stderr == ""
     accuracies = [float(a) for a in re.findall(r"batch .* accuracy +([\d.]+)%", done.stdout)]
     assert len(accuracies) == 6
     assert accuracies[0] < 50 < 90 < accuracies[-1]
     assert float(re.findall(r"^test accuracy: ([\d.]+) %$", done.stdout, re.MULTILINE)[0]) >= 96
-    assert rectangles((tmp_path / "net.svg").read_text())
+    assert chart_of(tmp_path / "net.md").edges
 
 
 @pytest.mark.parametrize("options", [(), ("--fold",)])
 def test_example_draws(tmp_path: Path, options: tuple[str, ...], run_program: Run) -> None:
     lines = run_program(EXAMPLES / "draw_fork.py", *options).stdout.splitlines()
-    assert lines[-1] == "picture: fork.svg"
+    assert lines[-1] == "picture: fork.md"
     assert any("Conv2d + BatchNorm2d" in line for line in lines) is bool(options)
-    assert rectangles((tmp_path / "fork.svg").read_text())
+    assert chart_of(tmp_path / "fork.md").edges

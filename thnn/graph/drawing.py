@@ -1,4 +1,4 @@
-"""draw: the two branches of a net or a fork, as SVG or as text."""
+"""draw: the two branches of a net or a fork, as a Mermaid flowchart or as text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 from thnn._table import printable
 from thnn.graph.forks import Fork
+from thnn.graph.mermaid import to_mermaid
 from thnn.graph.net import BRANCHES, Net
 from thnn.graph.picture import SHARED, Picture, picture_of_fork, picture_of_net
-from thnn.graph.svg import to_svg
 
 
 def draw(
@@ -22,7 +22,8 @@ def draw(
 
     Arguments:
         net_or_fork: Net or Fork
-        path: path of the SVG file to write; None: return text instead
+        path: path of the file to write, a Mermaid flowchart: .mmd, or in a block of Markdown: .md; None: return text
+            instead
         target: the highlighted part, with its dependencies: 'train' or 'infer' for a whole branch; a variable of the
             net, or a module or function of the fork, for both branches; or (branch, name)
 
@@ -39,9 +40,10 @@ def draw(
         raise TypeError(f"draw: expected a Net or a Fork, got {type(net_or_fork).__name__}")
     if path is None:
         return _text(picture)
-    if Path(path).suffix.lower() not in ("", ".svg"):
-        raise ValueError(f"draw: path: expected the name of an SVG file, got {os.fspath(path)!r}")
-    Path(path).write_text(to_svg(picture), encoding="utf-8")
+    suffix, chart = Path(path).suffix.lower(), to_mermaid(picture)
+    if suffix not in (".mmd", ".md"):
+        raise ValueError(f"draw: path: expected a name that ends in .mmd or .md, got {os.fspath(path)!r}")
+    Path(path).write_text(f"```mermaid\n{chart}```\n" if suffix == ".md" else chart, encoding="utf-8")
     return None
 
 

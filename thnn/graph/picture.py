@@ -25,13 +25,10 @@ class Block:
 
     title: str
     detail: str  # second line
-    note: str  # text of the tooltip
     lane: str  # shared, train or infer
     kind: str = "operator"  # or input
-    counterpart: str = ""  # equal for corresponding operators of the two branches
     before: list[Block] = field(default_factory=list)
     active: bool = False
-    row: int = 0
 
     @property
     def text(self) -> str:
@@ -113,10 +110,8 @@ def picture_of_net(net: Net, target: Any) -> Picture:
             mode = [
                 f"{m}={v}" for m, v in operator.attributes.items() if m in ("is_infer", "train", "training")
             ]
-            block = Block(
-                label(operator.kind), ", ".join([*operator.writes[:1], *mode]), repr(operator), lane,
-                counterpart=str(operator.writes[:1]), active=operator in active,
-            )  # fmt: skip
+            detail = ", ".join([*operator.writes[:1], *mode])
+            block = Block(label(operator.kind), detail, lane, active=operator in active)
             for variable in operator.reads:
                 if variable in net._writers:
                     maker = makers.get((branch, variable)) or makers[SHARED, variable]
@@ -125,7 +120,7 @@ def picture_of_net(net: Net, target: Any) -> Picture:
                     continue
                 value = net.scope[variable].value
                 if value is None and lane == SHARED:
-                    source = inputs.setdefault(variable, Block(variable, "", "fed", SHARED, "input"))
+                    source = inputs.setdefault(variable, Block(variable, "", SHARED, "input"))
                     source.active |= block.active
                     block.before.append(source)
                     continue
@@ -230,25 +225,18 @@ def _in_place(node: fx.Node) -> bool:
 
 
 def _block_of(fork: Fork, node: fx.Node, lane: str) -> Block:
-    size, dtype = fork.sizes.get(node.name, ((), None)) if lane != "train" else ((), None)
+    size, _ = fork.sizes.get(node.name, ((), None)) if lane != "train" else ((), None)
     shown = "x".join(map(str, size))
     if node.op == "placeholder":
-        return Block(str(node.target), shown, "input", lane, "input")
+        return Block(str(node.target), shown, lane, "input")
     parts = node.meta.get("folded", (node,))
     names = ", ".join(node_name(part) for part in parts)
     if node.op != "call_module":
-        return Block(names, shown, f"{names}: {dtype}" if dtype else names, lane, counterpart=names)
+        return Block(names, shown, lane)
     modules = [
         fork.module.get_submodule(str(part.target).removeprefix("module").removeprefix(".")) for part in parts
     ]
-    title = " + ".join(type(m).__name__ for m in modules)
-    return Block(
-        title,
-        names,
-        "; ".join(map(repr, modules)) + (f": {shown}" if shown else ""),
-        lane,
-        counterpart=f"{node_name(parts[0])}:module",
-    )
+    return Block(" + ".join(type(m).__name__ for m in modules), names, lane)
 
 
 def _matches(train: Branch, infer: Branch) -> dict[fx.Node, fx.Node]:
