@@ -393,7 +393,7 @@ static bool unpackScalar(PyObject *object, char letter, int flags, THNNValue *va
   }
   if (letter == 'd') {
     if (!PyFloat_Check(object) && !isPlainInteger(object)) return false;
-    value->number = PyFloat_AsDouble(object);
+    value->number = PyFloat_Check(object) ? PyFloat_AsDouble(object) : PyLong_AsDouble(object);
   } else {
     if (!isPlainInteger(object)) return false;
     int overflow;
