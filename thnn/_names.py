@@ -60,7 +60,7 @@ def hint(name: str) -> str:
             return f"; did you mean thnn.nn.{layer}?"
         functions = re.sub(r"\w+Function\b", r"thnn.\g<0>", " ".join(found[1].split()))
         return f"; thnn.nn.{layer} is computed by {functions}"
-    # A layer of torch without a counterpart is no misspelt function.
+    # A layer of torch that thnn does not replace is not a typo.
     if not near and isinstance(getattr(import_module("torch.nn"), layer, None), type):
         return f"; torch.nn.{layer} works beside the layers of thnn"
     if not near:

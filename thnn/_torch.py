@@ -77,7 +77,7 @@ def _find(name: str) -> Any:
 
 
 def _address(library: str, name: str) -> int:
-    """The address of a function in a library of torch that is loaded; 0 if there is none."""
+    """Address of a symbol in a loaded torch library, or 0."""
     path = Path(torch.__file__).parent / "lib" / library
     try:
         function = getattr(ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD | os.RTLD_NOW), name)
@@ -211,8 +211,8 @@ def recording_mode() -> Any:
 
 
 def is_decomposing() -> bool:
-    """True while a tracer replaces activations by elementary operations, as that of inductor does and that of aot_eager
-    does not."""
+    """True while a tracer replaces activations by elementary operations (inductor's tracer does; aot_eager's does
+    not)."""
     mode = recording_mode()
     # Before torch 2.13 the table is a global variable.
     tracing = sys.modules.get("torch.fx.experimental.proxy_tensor")

@@ -52,7 +52,7 @@ typedef struct BackwardSteps {
   Steps steps;
   CellMatrix gradInput, gradHidden; /* gradients by the gates (rows, gates * H), the second one if they differ */
   CellMatrix gradOutput;            /* (rows, H) */
-  /* Gradients by the states after a step (N, H): at first by the final ones, at last by the initial ones. */
+  /* dL/dstate (N, H): in, for the final state; out, for the initial state. */
   CellMatrix gradStates[STEPS_MAX_STATES];
   CellMatrix initialCell, outputCell; /* cell states, absent in a cell that has none */
 } BackwardSteps;

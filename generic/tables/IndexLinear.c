@@ -223,8 +223,8 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
   addGradientBias(gradOutput, gradBias, scale);
 }
 
-/* A step of gradient descent on rows of the table. The dot product of `slope` and the weights of a row is the gradient
-   by its shift; `slope` is not used unless values are normalized. */
+/* A step of gradient descent on rows of the table. dot(slope, row) is dL/dshift of the row;
+   `slope` is not used unless values are normalized. */
 typedef struct Step {
   const THTensor *weight;
   bool normalizing;

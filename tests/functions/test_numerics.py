@@ -284,7 +284,7 @@ def every_magnitude(dtype: torch.dtype, least: float, largest: float, count: int
 
 
 def ulps(got: Tensor, exact: np.ndarray) -> float:
-    """The largest error in units of the last place of the exact results (of the least normal number at least)."""
+    """The largest error in ulps of the exact result, at least of the smallest normal number."""
     kind = np.float32 if got.dtype is torch.float32 else np.float64
     unit = np.spacing(np.maximum(np.abs(exact), np.finfo(kind).tiny).astype(kind)).astype(np.longdouble)
     return float(np.max(np.abs(got.numpy().astype(np.longdouble) - exact) / unit))

@@ -186,7 +186,7 @@ def _plan(module: Module, keeps_inputs: bool) -> _Plan:
         saved,
         options + ["return_indices"] * ("indices" in saved),
         keep,
-        # A reference and the rules of [DERIVATIVE] tags read values, a formula does not.
+        # References and [DERIVATIVE] rules need the values; formulas need only the sizes.
         frozenset() if keeps_inputs or forward.derivative else frozenset(keep) - passed_to_backwards(module),
     )
 
@@ -265,7 +265,7 @@ def _write_backward(code: Lines, plan: _Plan, of_rule: Sequence[str], criterion:
 
 
 def _callers(plan: _Plan, library: Library, criterion: bool) -> dict[str, Any]:
-    """The functions of C by the names that the source of the class calls them by."""
+    """C functions by the names that the generated source uses."""
     sources, bound = forward_sources(plan.module), library.bind(plan.forward)
     callers = {"call_updateOutput": results_of(bound, letters_of(plan.forward, sources))}
     if plan.has_inplace:

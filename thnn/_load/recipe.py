@@ -219,9 +219,9 @@ class Recipe:
         return other_candidates((*self.files, *included), installed_headers(), self.cflags)
 
     def flags(self) -> list[str]:
-        """The flags of the compiler, as for the kernels of the package."""
+        """The flags of the compiler; those that change numbers are those of the package's kernels (CMakeLists.txt)."""
         # Parallel loops of clang would run in a second OpenMP pool beside torch's, so it leaves them sequential. Errors
-        # in a line of POINTWISE are shown without the expansions of its macros.
+        # are reported at the line of POINTWISE, not inside the expansions of its macros.
         if self.compiler.is_clang:
             return [*self.common_flags(), "-fopenmp-simd", "-fmacro-backtrace-limit=1"]
         return [*self.common_flags(), "-fopenmp", "-ftrack-macro-expansion=0"]

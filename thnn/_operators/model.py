@@ -31,7 +31,7 @@ class OperatorCall(NamedTuple):
     returns_indices: bool
     output_count: int
     result_count: int
-    # Of each running statistic: positions of the argument and of the result.
+    # (argument position, result position) per running statistic.
     updated: tuple[tuple[int, int], ...]
     is_overridden: bool = False  # a subclass with a forward or backward of its own
 
@@ -89,7 +89,7 @@ class OperatorModel:
     def decomposed_forward(self, *values: Any) -> Any:
         """The results of the forward operator, by torch operations where a tracer asks for these."""
         if self.decomposition is not None and is_decomposing():
-            # Operations of torch refuse numbers beyond the element type, which a C function rounds to infinity.
+            # torch refuses scalars that overflow the element type; a C function rounds them to infinity.
             most = torch.finfo(values[0].dtype).max
             if all(abs(v) <= most or math.isinf(v) for v in values if isinstance(v, float)):
                 results = self.decomposition(*values)

@@ -1,4 +1,4 @@
-"""The run of the branch for inference on the example of a fork, and the comparison with the model."""
+"""Runs the inference branch on the example input and compares it with the model."""
 
 from __future__ import annotations
 

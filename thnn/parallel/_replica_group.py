@@ -42,8 +42,8 @@ class ReplicaGroup:
     ) -> Any:
         """Waits until all replicas have arrived; returns the result for this replica.
 
-        The last replica to arrive calls `compute` with the values of all, in order of rank, which returns as many
-        results. Raises ValueError with the tag if another replica waits at another tag or has finished.
+        The last replica to arrive calls `compute` with the values in order of rank, which returns one result per
+        replica. Raises ValueError with the tag if another replica waits at another tag or has finished.
         """
         with self._condition:
             if self._is_closed:

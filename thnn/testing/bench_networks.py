@@ -163,7 +163,7 @@ def _implementations(row: NetworkRow) -> dict[str, Any]:
 
 
 def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
-    """The implementations of torch.compile without those that fail, with a message: inductor needs a C++ compiler."""
+    """The torch.compile variants that work here; prints why the others were skipped."""
     make = _Training if row.mode == TRAINING else _Inference
     found = {}
     torch.compiler.reset()  # after another shape of the network, torch would compile for any shape

@@ -49,7 +49,7 @@ struct GradientSums {
 
 void moments(THNNState *state, THTensor *input, const MomentsOutputs &to);
 
-/* Writes the other outputs from mean, squares and count, which error messages call `statistics`. */
+/* Derives the remaining outputs from (mean, squares, count); errors call that triple `statistics`. */
 void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to);
 
 /* output = (input - mean) * inverse * weight + bias; with relu, min(limit, max(0, .)) of it. */

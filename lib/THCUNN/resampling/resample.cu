@@ -328,7 +328,7 @@ void reduceReaders(THNNState *state, const Positions<typename Arithmetic<T>::typ
       });
 }
 
-/* True if inputs are too few to occupy a GPU with a thread each, and have many readers. */
+/* True if one thread per input would not fill the GPU and each input feeds many outputs. */
 static bool threadsShareInputs(const Resampling *resampling, const THNNTensor *gradInput)
 {
   double candidates = 1;

@@ -24,7 +24,7 @@ void THNN_(depthwiseCorrelate)(const Correlation *correlation);
 void THNN_(depthwiseGradInput)(const Correlation *backward, const Convolution *geometry, ConvolutionView weight,
                                ConvolutionView gradInput);
 
-/* correlation->weight, which is gradWeight, += scale * the gradient of weight. */
+/* Accumulates scale * dL/dweight into correlation->weight. */
 void THNN_(depthwiseGradWeight)(const Correlation *correlation, real scale);
 
 #endif

@@ -53,7 +53,7 @@ bool THNN_(directSuitsGradWeight)(const Correlation *correlation);
 /* The estimated time of directGradWeight in multiply-adds of vectors, which depends on sizes alone. */
 double THNN_(directGradWeightCost)(const Correlation *correlation);
 
-/* correlation->weight, which is gradWeight, += scale * the gradient of weight. */
+/* Accumulates scale * dL/dweight into correlation->weight. */
 void THNN_(directGradWeight)(const Correlation *correlation, real scale);
 
 #endif

@@ -42,7 +42,7 @@ static Sizes sizesOf(const Convolution *g)
   return s;
 }
 
-/* Sets i to the input element that output element o multiplies by filter element k. Returns false in the padding. */
+/* Sets i to the input element that filter tap k reads for output o. Returns false in the padding. */
 static bool inputOf(const Convolution *g, const Sizes *s, int64_t group, const int64_t *o, const int64_t *k,
                     int64_t *i)
 {

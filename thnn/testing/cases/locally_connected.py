@@ -1,4 +1,4 @@
-"""SpatialConvolutionLocal: convolution with filters of its own for every output position."""
+"""SpatialConvolutionLocal: convolution with separate filters at each output position."""
 
 from __future__ import annotations
 
