@@ -261,8 +261,8 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
 namespace
 {
 
-/* A step of gradient descent on rows of the table. The dot product of `slope` and the weights of a row is the gradient
-   by the row's shift; it is computed only if values are normalized. */
+/* A step of gradient descent on rows of the table. dot(slope, row) is dL/dshift of the row; it is computed only if values
+   are normalized. */
 struct Step {
   thcunn::View<Element, 2> weight;
   bool normalizing;
