@@ -78,6 +78,10 @@ class FunctionBase:
     _last_settings: ClassVar[tuple[Any, ...]] = ()
     _needed_settings: ClassVar[int] = 0
     _refusal: ClassVar[Callable[..., NoReturn]]  # `apply` of an object with settings
+    # Of an object: all settings, how many of them were given, and whether one is a tensor of the call.
+    _settings: tuple[Any, ...]
+    _given: int
+    _tensors_by_keyword = False
     _optional: ClassVar[frozenset[str]] = frozenset()
     _aliases: ClassVar[Mapping[str, str]] = {}
     _defaults: ClassVar[Mapping[str, Any]] = {}
@@ -175,12 +179,7 @@ class FunctionBase:
         return inspect.Signature(parameters)
 
     def __init__(self, *settings: Any, **keywords: Any) -> None:
-        if not keywords and self._needed_settings <= len(settings) and self._are_plain(settings):
-            self._keywords = dict(zip(self._names[self._call_tensor_count :], settings))
-            self._settings = settings + self._last_settings[len(settings) :]
-            self._tensors_by_keyword = False
-            if settings:
-                self.apply = self._refusal  # type: ignore[method-assign]
+        if not keywords and self._keep_plain(settings):
             return
         names = self._names[self._call_tensor_count :]
         if len(settings) > len(names):
@@ -209,18 +208,28 @@ class FunctionBase:
         self._settings = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
         self._tensors_by_keyword = any(n in self._names[: self._call_tensor_count] for n in self._keywords)
 
-    @classmethod
-    def _are_plain(cls, settings: tuple[Any, ...]) -> bool:
-        """True if the settings need no conversion: the usual ones, in a tenth of the time that a new object takes
-        otherwise."""
-        types = cls._setting_types
-        if len(settings) > len(types):
+    def _keep_plain(self, settings: tuple[Any, ...]) -> bool:
+        """Keeps settings that need no conversion, the usual ones, in a small part of the time that others take. Returns
+        False for others."""
+        types, count = self._setting_types, len(settings)
+        if not self._needed_settings <= count <= len(types):
             return False
-        for k, value in enumerate(settings):
+        for value, plain in zip(settings, types):
             kind = type(value)
-            if kind not in types[k] or (kind is int and not _LEAST_INT <= value <= _LARGEST_INT):
+            if kind not in plain or (kind is int and not _LEAST_INT <= value <= _LARGEST_INT):
                 return False
+        self._settings = settings if count == len(types) else settings + self._last_settings[count:]
+        self._given = count
+        if count:
+            # The class method would compute with the defaults.
+            self.apply = self._refusal  # type: ignore[method-assign]
         return True
+
+    @functools.cached_property
+    def _keywords(self) -> dict[str, Any]:
+        """The settings that were given, by name."""
+        names = self._names[self._call_tensor_count :]
+        return dict(zip(names, self._settings[: self._given]))
 
     def __call__(self, *tensors: Any, **keywords: Any) -> Any:
         if len(tensors) == self._call_tensor_count and not keywords and not self._tensors_by_keyword:
