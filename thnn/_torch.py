@@ -152,6 +152,16 @@ is_dynamo_compiling: Callable[[], bool] = _private(
     "torch.compiler:is_dynamo_compiling", "torch.compile breaks graphs at calls of thnn", lambda: False
 )
 
+# Of torch.export: before torch 2.7 it is known where torch.compile does not trace, which strict export does.
+is_exporting: Callable[[], bool] = _private(
+    "torch.compiler:is_exporting",
+    "programs of strict torch.export call operators of thnn for the steps of LSTM and GRU",
+    lambda: torch.compiler.is_compiling() and not is_dynamo_compiling(),
+)
+
+#: Whether torch.compile traces attributes that are set on results.
+traces_attributes: Final = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 9)
+
 
 def marked_constant(function: _F) -> _F:
     """Makes torch.compile call a function while it traces, and take its result for a constant.

@@ -12,13 +12,13 @@ import functools
 import torch
 from torch import Tensor
 
-from thnn._torch import marked_constant
+from thnn._torch import is_exporting, marked_constant
 
 
 def saved_copy(tensor: Tensor) -> Tensor:
     """A copy of a tensor without a gradient, whose values the backward reads though the tensor may change."""
     # An exported program is not partitioned, and would need the operator where it is loaded.
-    if torch.compiler.is_compiling() and not torch.compiler.is_exporting():
+    if torch.compiler.is_compiling() and not is_exporting():
         _define()
         copy: Tensor = torch.ops.thnn.saved_copy(tensor)
         return copy

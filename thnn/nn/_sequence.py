@@ -55,17 +55,18 @@ class Inputs(NamedTuple):
     reverse: bool
 
     def tensors(self) -> tuple[Tensor, ...]:
-        return (*(t for t in self[:5] if t is not None), *self.initial)
+        biases = [b for b in (self.bias_ih, self.bias_hh) if b is not None]
+        return (self.data, self.weight_ih, self.weight_hh, *biases, *self.initial)
 
     def have_one_type(self) -> bool:
-        return all(t.dtype == self.data.dtype for t in self.tensors())
+        return all([t.dtype == self.data.dtype for t in self.tensors()])  # noqa: C419 (torch 2.6 traces no generators)
 
     def sizes_tensor(self) -> Tensor:
         """The sizes for the C functions, on the CPU whatever torch's default device is."""
         return torch.tensor(self.sizes, device="cpu")
 
     def needs_gradient(self) -> bool:
-        return torch.is_grad_enabled() and any(t.requires_grad for t in self.tensors())
+        return torch.is_grad_enabled() and any([t.requires_grad for t in self.tensors()])  # noqa: C419
 
     def order(self) -> list[int]:
         """The steps in the order of their computation."""

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._torch import definitions, functorch_active, marked_constant
+from thnn._torch import definitions, functorch_active, is_exporting, marked_constant
 from thnn.nn import _sequence
 from thnn.nn._sequence import Cell, Inputs, States
 
@@ -39,7 +39,7 @@ def run_steps(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     """The hidden states of all steps, in the order of the rows of `data`, and the final states."""
     if not torch.compiler.is_compiling():
         return _sequence.run_eagerly(cell, inputs)
-    if torch.compiler.is_exporting() or not inputs.have_one_type() or not usable():
+    if is_exporting() or not inputs.have_one_type() or not usable():
         return _sequence.recorded(cell, inputs)
     name = "LSTM" if cell is _sequence.LSTM_CELL else "GRU"
     output, *rest = torch.ops.thnn.recurrent_steps(name, inputs.needs_gradient(), *inputs)

@@ -21,6 +21,7 @@ from thnn._torch import (
     increment_version,
     is_dynamo_compiling,
     recomputation_ends,
+    traces_attributes,
 )
 from thnn.nn._errors import layer_error, wrong_count
 from thnn.nn._layer import layer_forward, recorded, torch_forward
@@ -73,7 +74,8 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
 class _BatchNorm(BatchNormBase):
     """Base class of the layers. A subclass defines its dimensions, `_dims`, and may override `_compute`."""
 
-    _dims: ClassVar[dict[int, str]] = {}
+    # The numbers of dimensions of an input, each with its description: tuples, which torch 2.6 exports as constants.
+    _dims: ClassVar[tuple[tuple[int, str], ...]] = ()
     # Defaults for layers that were created by torch, perhaps pickled by torch 0.3, and got this class later.
     track_running_stats: bool = True
     unbiased: bool = True
@@ -162,10 +164,10 @@ class _BatchNorm(BatchNormBase):
     def _check_input_dim(self, input: Tensor) -> None:
         if not isinstance(input, Tensor):
             raise TypeError(f"{type(self).__name__}: input: expected a tensor, got {type(input).__name__}")
-        if input.dim() not in self._dims:
+        if input.dim() not in [dims for dims, _ in self._dims]:
             size = "of a nested tensor" if input.is_nested else tuple(input.shape)
             raise ValueError(
-                f"{type(self).__name__}: input: expected {' or '.join(self._dims.values())},"
+                f"{type(self).__name__}: input: expected {' or '.join(text for _, text in self._dims)},"
                 f" got {input.dim()} dimensions {size}"
             )
 
@@ -296,6 +298,8 @@ def _rectified(limit: float | None, *arguments: Any) -> Tensor:
     """Batch normalization and relu; marks the output for FusedReLU and FusedReLU6."""
     output: Tensor = _rectified_batch_normalization(*arguments, limit)
     if is_dynamo_compiling():
+        if not traces_attributes:
+            return output  # relu and relu6 of their output change nothing
         output = output.view_as(output)  # torch.compile allows no attributes of one result of several
     output._thnn_rectified = limit, _version(output)  # type: ignore[attr-defined]
     return output
@@ -354,14 +358,14 @@ class FusedReLU6(torch.nn.ReLU6):
 
 class BatchNorm1d(_BatchNorm, torch.nn.BatchNorm1d):
     __doc__ = _DOC.format(name="BatchNorm1d", what="vectors or signals", shapes="(N, C) or (N, C, L)")
-    _dims: ClassVar = {2: "2 dimensions (N, C)", 3: "3 dimensions (N, C, L)"}
+    _dims: ClassVar = ((2, "2 dimensions (N, C)"), (3, "3 dimensions (N, C, L)"))
 
 
 class BatchNorm2d(_BatchNorm, torch.nn.BatchNorm2d):
     __doc__ = _DOC.format(name="BatchNorm2d", what="images", shapes="(N, C, H, W)")
-    _dims: ClassVar = {4: "4 dimensions (N, C, H, W)"}
+    _dims: ClassVar = ((4, "4 dimensions (N, C, H, W)"),)
 
 
 class BatchNorm3d(_BatchNorm, torch.nn.BatchNorm3d):
     __doc__ = _DOC.format(name="BatchNorm3d", what="volumes", shapes="(N, C, D, H, W)")
-    _dims: ClassVar = {5: "5 dimensions (N, C, D, H, W)"}
+    _dims: ClassVar = ((5, "5 dimensions (N, C, D, H, W)"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -126,7 +126,9 @@ def _check_batch_sizes(sizes: Sequence[Any], rows: int) -> None:
 class _Recurrent(torch.nn.RNNBase):
     """Forward of LSTM and GRU over a sequence."""
 
-    _cell: ClassVar[Cell]
+    @property  # torch 2.6 exports no class attribute that is an object
+    def _cell(self) -> Cell:
+        raise NotImplementedError
 
     def _initial(self, hx: Any, batch: int, input: Tensor, is_batched: bool) -> States:
         """The states given, (layers * directions, batch, hidden_size) each, or zeros."""
@@ -240,7 +242,10 @@ class LSTM(_Recurrent, torch.nn.LSTM):
         "LinearFunction and LSTMFusedFunction",
         remarks=_REMARKS,
     )
-    _cell = _sequence.LSTM_CELL
+
+    @property
+    def _cell(self) -> Cell:
+        return _sequence.LSTM_CELL
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -269,7 +274,10 @@ class GRU(_Recurrent, torch.nn.GRU):
         "LinearFunction and GRUFusedFunction",
         remarks=_REMARKS,
     )
-    _cell = _sequence.GRU_CELL
+
+    @property
+    def _cell(self) -> Cell:
+        return _sequence.GRU_CELL
 
     @layer_forward
     def forward(self, input: Any, hx: Tensor | None = None) -> Any:

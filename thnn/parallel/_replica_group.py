@@ -139,7 +139,8 @@ class _CallerState:
 
 
 def _is_accelerator(device: torch.device) -> bool:
-    accelerator = torch.accelerator.current_accelerator()
+    # Before torch 2.7 current_accelerator() raises an error where there is none.
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     return accelerator is not None and accelerator.type == device.type
 
 
