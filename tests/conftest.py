@@ -49,6 +49,7 @@ RELEASE = tuple(int(n) for n in torch.__version__.split(".")[:2])
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs_torch(release, why): skipped before this release of torch")
+    config.addinivalue_line("markers", "lost_in_torch(release, why): skipped from this release of torch on")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
@@ -59,6 +60,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             release, why = needed.args
             if tuple(map(int, release.split("."))) > RELEASE:
                 item.add_marker(pytest.mark.skip(reason=f"needs torch {release}: {why}"))
+        for lost in item.iter_markers("lost_in_torch"):
+            release, why = lost.args
+            if tuple(map(int, release.split("."))) <= RELEASE:
+                item.add_marker(pytest.mark.skip(reason=f"needs torch before {release}: {why}"))
         name = item.path.name
         if name not in _SPREAD:
             item.add_marker(pytest.mark.xdist_group(_GROUPS.get(name, name)))

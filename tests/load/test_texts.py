@@ -82,3 +82,19 @@ def test_errors_of_a_class_name_the_header() -> None:
 def test_source_and_sources() -> None:
     with pytest.raises(ValueError, match="expected one of source, the text of a kernel file, and sources"):
         thnn.load(HEADER, "Cube.c", source=KERNEL)
+
+
+def test_functions_of_a_text_have_no_cases() -> None:
+    own = thnn.load(HEADER, source=KERNEL)
+    with pytest.raises(ValueError, match=r"'Cube': Cube> was loaded from text, which has no file of cases"):
+        own.check()
+
+
+def test_a_text_without_the_other() -> None:
+    with pytest.raises(ValueError, match=r"NUL; a header as text needs the text of its kernel, source, too$"):
+        thnn.load(HEADER)
+
+
+def test_a_reference_of_a_text_without_its_module() -> None:
+    with pytest.raises(ValueError, match=r"references: <header> has no module 'Cubes'"):
+        thnn.load(HEADER, source=KERNEL, references={"Cubes": lambda input, gain: input})

@@ -332,7 +332,7 @@ def test_recurrent_gradients_of_gradients() -> None:
         assert torch.autograd.gradgradcheck(lambda t, f=layer: f(t)[0], x)
 
 
-ERRORS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], type[Exception], str]] = [
+ERRORS: list[Any] = [
     ("ReLU", (), (torch.ones(2, dtype=torch.int64),), TypeError, "input: "),
     ("ReLU", (), ([1.0],), TypeError, "input: expected a tensor, got list"),
     ("LeakyReLU", (), (None,), TypeError, "input: "),
@@ -349,7 +349,10 @@ ERRORS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], type[Exception], str]]
     ("MaxPool3d", (2, 2, 2), (torch.ones(1, 1, 4, 4, 4),), ValueError, "padding: "),
     ("AvgPool2d", (2,), (torch.ones(1, 4, 4, dtype=torch.float16),), TypeError, "input: "),
     ("AvgPool3d", (2, 0), (torch.ones(1, 4, 4, 4),), ValueError, "stride: "),
-    ("LPPool2d", (0, 2), (torch.ones(1, 4, 4),), ValueError, "norm_type: "),
+    pytest.param(
+        *("LPPool2d", (0, 2), (torch.ones(1, 4, 4),), ValueError, "norm_type: "),
+        marks=pytest.mark.lost_in_torch("2.15", "torch's layer refuses a norm_type of 0 itself"),
+    ),
     ("AdaptiveAvgPool2d", (0,), (torch.ones(1, 4, 4),), ValueError, "output_size: "),
     ("AdaptiveMaxPool1d", (-1,), (torch.ones(1, 4),), ValueError, "output_size: "),
     ("FractionalMaxPool2d", (3, 9), (torch.ones(1, 4, 4),), ValueError, ""),

@@ -432,7 +432,15 @@ def test_traces_of_max_unpooling_keep_no_sizes() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("part", ["compile", "export", "jit.trace", "make_fx"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("compile", "export", "jit.trace"),
+        pytest.param(
+            "make_fx", marks=pytest.mark.lost_in_torch("2.15", "nor does the program of torch's layer run")
+        ),
+    ],
+)
 @pytest.mark.parametrize("name", ["Embedding", "EmbeddingBag"])
 def test_tables_with_a_largest_norm(name: str, part: str) -> None:
     """The program renormalizes the rows of the table that it reads."""
@@ -494,6 +502,7 @@ def test_tangents_of_targets(name: str) -> None:
     torch.testing.assert_close(results(thnn.nn.functional), results(nn.functional))
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")  # of torch 2.15's opcheck
 def test_the_operator_of_steps() -> None:
     assert _sequence_operators.usable()
     for sizes, reverse in (([3, 3], False), ([3, 2, 1], True), ([2] * 9, False)):

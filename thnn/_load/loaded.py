@@ -154,10 +154,15 @@ class LoadedModule:
     def cases(self) -> Mapping[str, Case]:
         """The cases in the file <header>_case.py beside the header, by the name of their module or function.
 
-        Raises ValueError if there is no such file.
+        Raises ValueError if there is no such file, as for functions that were loaded from text.
         """
         from thnn.testing.cases import cases_of_file
 
+        if self._recipe is not None and self._recipe.shown:
+            raise ValueError(
+                f"{self!r} was loaded from text, which has no file of cases: to check it, write the header and the"
+                " kernel to files, too"
+            )
         return cases_of_file(self.header.with_name(f"{self.header.stem}_case.py"), self)
 
     def on_device(self, device: str) -> Registry:
@@ -261,7 +266,7 @@ def load(
         recipe, functions = _recipe(
             header, sources, name, extra_cflags, extra_ldflags, cuda_cflags=extra_cuda_cflags, text=source
         )
-        known = _checked(references, recipe.header, functions)
+        known = _checked(references, recipe.with_names(recipe.header.name), functions)
         path = build(recipe, functions, compile_into, verbose)
     library = Library(path)
     library.open_device_library = functools.partial(open_cuda_library, library, recipe, functions, verbose)
@@ -311,7 +316,7 @@ def open_library(
     """
     path = _existing(header, "header")
     functions, _ = parse(path)
-    known = _checked(references, path, functions)
+    known = _checked(references, path.name, functions)
     opened = Library(Path(library).absolute())
     if opened.digest != digest(functions):
         raise ImportError(f"{opened.path} was built from another header than {path}")
@@ -412,7 +417,9 @@ def _existing(path: Path_, argument: str) -> Path:
     except UnicodeEncodeError:
         raise ValueError(f"thnn.load: {argument}: the path {str(found)!r} is not UTF-8") from None
     if "\n" in str(found) or "\0" in str(found):
-        raise ValueError(f"thnn.load: {argument}: the path {str(found)!r} has a line break or NUL")
+        is_text = argument == "header" and "\n" in str(found)
+        hint = "; a header as text needs the text of its kernel, source, too" if is_text else ""
+        raise ValueError(f"thnn.load: {argument}: the path {str(path)[:80]!r} has a line break or NUL{hint}")
     is_wrong = argument == "header" and found.suffix in (".c", ".cu")
     try:
         is_file = found.is_file()
@@ -429,7 +436,7 @@ def _existing(path: Path_, argument: str) -> Path:
 
 
 def _checked(
-    references: Mapping[str, Reference] | None, header: Path, functions: Sequence[Function]
+    references: Mapping[str, Reference] | None, header: str, functions: Sequence[Function]
 ) -> Mapping[str, Reference]:
     modules = group_modules(functions)
     references = {} if references is None else references
@@ -443,9 +450,7 @@ def _checked(
         module = modules.get(name)
         forward = None if module is None else module.forward
         if forward is None:
-            raise ValueError(
-                f"thnn.load: references: {header.name} has no module {name!r} that forms a class"
-            )
+            raise ValueError(f"thnn.load: references: {header} has no module {name!r} that forms a class")
         if any(a.role == "generator" for a in forward.arguments):
             raise ValueError(
                 f"thnn.load: references: {name} draws random numbers, which no reference can repeat"
