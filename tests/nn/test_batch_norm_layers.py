@@ -635,3 +635,18 @@ def test_options_in_a_checkpoint(options: dict[str, Any], use_reentrant: bool) -
         checkpoint(last, x.requires_grad_(), use_reentrant=use_reentrant).sin().sum().backward()
     for expected, found in zip(plain.buffers(), last.buffers(), strict=True):
         torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+@pytest.mark.parametrize("activation", [None, "relu", "relu6"])
+def test_an_empty_batch_in_training(activation: Any, momentum: float | None) -> None:
+    ours = thnn.nn.BatchNorm2d(3, momentum=momentum, activation=activation)
+    theirs = nn.BatchNorm2d(3, momentum=momentum)
+    for layer in (ours, theirs):
+        x = torch.rand(0, 3, 4, 4, requires_grad=True)
+        y = layer(x)
+        y.sum().backward()
+        assert y.shape == x.shape
+        assert x.grad is not None and layer.weight.grad is not None and layer.bias.grad is not None
+        assert not layer.weight.grad.any() and not layer.bias.grad.any()
+    torch.testing.assert_close([*ours.buffers()], [*theirs.buffers()])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 import pickle
 import warnings
 from collections.abc import Callable
@@ -594,3 +595,35 @@ def test_two_lookups_with_a_largest_norm(name: str) -> None:
         (table(rows).sin().sum() + table(rows.flip(0)).cos().sum()).backward()
         gradients.append(table.weight.grad)
     agree(gradients[:1], gradients[1:])
+
+
+@pytest.mark.parametrize(("mode", "dims"), [("nearest", 2), ("linear", 1), ("bilinear", 2), ("trilinear", 3)])
+def test_scale_factors(mode: str, dims: int) -> None:
+    """Also those with which an axis keeps or doubles its size, which torch treats apart."""
+    torch.manual_seed(0)
+    for factors in itertools.product((1.0, 1.1, 1.3, 2.0, 2.1, 0.9), repeat=dims):
+        x = torch.rand(1, 2, 3, 8, 4, dtype=torch.float64)[(..., *[0] * (3 - dims))].requires_grad_()
+        ours, theirs = (
+            home.interpolate(x, scale_factor=factors, mode=mode)
+            for home in (thnn.nn.functional, nn.functional)
+        )
+        torch.testing.assert_close(ours, theirs)
+        weights = torch.rand_like(theirs)
+        torch.testing.assert_close(*(torch.autograd.grad(y, x, weights)[0] for y in (ours, theirs)))
+
+
+def test_targets_below_0_of_kl_div() -> None:
+    for dtype in (torch.float32, torch.float64):
+        target = torch.tensor([-0.5, 0.0, 0.5], dtype=dtype)
+        results = []
+        for home in (thnn.nn.functional, nn.functional):
+            x = torch.tensor([-1.0, -2.0, -3.0], dtype=dtype, requires_grad=True)
+            loss = home.kl_div(x, target, reduction="sum")
+            results.append((loss, *torch.autograd.grad(loss, x)))
+        torch.testing.assert_close(*results, equal_nan=True)
+        assert results[0][0].isnan()
+
+
+def test_powers_beyond_floats() -> None:
+    with pytest.raises(ValueError, match=r"norm_type: expected a number of at most 2\^53"):
+        thnn.nn.functional.lp_pool2d(torch.ones(1, 4, 4), 2**70, 2)

@@ -570,3 +570,12 @@ def test_mean_of_class_losses(criterion: str, with_weight: bool) -> None:
         torch.testing.assert_close(gradient, leaf.grad)
     assert not found[1].any()
     assert loss.to("meta")(x.to("meta"), targets[0].to("meta")).shape == ()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["AdaptiveMaxPool2d", "MaxPool2d"])
+def test_settings_by_keyword_with_dynamic_sizes(name: str) -> None:
+    x = torch.rand(2, 3, 8, 8)
+    layer = getattr(thnn.nn, name)(2)
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager", dynamic=True)
+    torch.testing.assert_close(compiled(x), layer(x))

@@ -487,3 +487,24 @@ def test_definitions_that_fail_can_be_repeated(monkeypatch: pytest.MonkeyPatch) 
     made = Operators(thnn.TanhFunction, "thnn_repeated")
     x = torch.randn(3)
     torch.testing.assert_close(made.operator(x), x.tanh())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tangents_where_the_backward_is_not_the_transpose() -> None:
+    """Rows that the gradient leaves out or weights, and positions that several elements share."""
+    F = thnn.nn.functional
+    rows, places = torch.tensor([0, 1, 1]), torch.tensor([[[0, 0, 3]]])
+    table, values = torch.randn(3, 3, dtype=torch.float64), torch.randn(1, 1, 3, dtype=torch.float64)
+    functions: list[tuple[Any, Tensor]] = [
+        (lambda w: F.embedding(rows, w, padding_idx=0), table),
+        (lambda w: F.embedding(rows, w, scale_grad_by_freq=True), table),
+        (lambda w: F.embedding_bag(rows[None], w, mode="sum", scale_grad_by_freq=True), table),
+        (lambda w: F.embedding_bag(rows[None], w, mode="max"), table),
+        (lambda z: F.max_unpool1d(z, places, 2), values),
+    ]
+    for f, x in functions:
+        t = torch.randn_like(x)
+        found = torch.func.jvp(f, (x,), (t,))[1]
+        torch.testing.assert_close(found, (f(x + 1e-6 * t) - f(x - 1e-6 * t)) / 2e-6)
+        twice = torch.func.jvp(lambda y, f=f, t=t: torch.func.jvp(f, (y,), (t,))[1], (x,), (t,))[1]
+        assert not twice.any()

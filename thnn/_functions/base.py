@@ -336,15 +336,14 @@ class FunctionBase:
             raise TypeError(f"{cls.__name__}: {cls._too_many(len(args), cls._names)}")
         values = []
         for name in cls._names:
-            value = bound.get(name, _MISSING)
-            if value is _MISSING:
-                if name in cls._optional:
-                    value = None
-                elif name in cls._defaults:
-                    value = cls._defaults[name]
-                else:
-                    raise TypeError(f"{cls.__name__}: {name} is missing; takes {cls._spelled(cls._names)}")
-            values.append(value)
+            if name in bound:
+                values.append(bound[name])
+            elif name in cls._optional:
+                values.append(None)
+            elif name in cls._defaults:
+                values.append(cls._defaults[name])
+            else:
+                raise TypeError(f"{cls.__name__}: {name} is missing; takes {cls._spelled(cls._names)}")
         return tuple(values)
 
     @classmethod

@@ -411,7 +411,10 @@ def _of_text(header: object, source: object, sources: object) -> tuple[Path, Pat
 def _existing(path: Path_, argument: str) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise TypeError(f"thnn.load: {argument}: expected a path (str or Path), got {path!r}")
-    found = Path(path).absolute()
+    try:
+        found = Path(path).absolute()
+    except OSError as error:  # a relative path where the working directory was removed
+        raise ValueError(f"thnn.load: {argument}: {os.fspath(path)!r}: {error.strerror}") from None
     try:
         str(found).encode()
     except UnicodeEncodeError:

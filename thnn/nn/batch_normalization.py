@@ -244,6 +244,11 @@ class _BatchNorm(BatchNormBase):
         effect here.
         """
         activation, unbiased = self.activation, self.unbiased
+        if train and input.numel() == 0 and input.dim() in [dims for dims, _ in self._dims]:
+            # As torch's layers, which leave the running statistics as they are.
+            empty = torch.nn.functional.batch_norm(input, None, None, weight, bias, True, 0.0, self.eps)
+            limit = limit_of(activation)
+            return empty if limit is None else rectified(empty, limit)
         apply = _batch_normalization if activation is None else _function_with(activation)
         try:
             if (

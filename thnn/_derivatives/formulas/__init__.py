@@ -20,7 +20,11 @@ from thnn._derivatives.formulas import (
 )
 from thnn._derivatives.formulas.model import Formula
 
-__all__ = ["FORMULAS", "Formula"]
+__all__ = ["FORMULAS", "LINEAR_IN", "Formula"]
+
+# Modules that are linear in a tensor and whose backward is not the transpose: it leaves out or weights rows, or gives
+# several elements at one position each the gradient. The tangent of the output is the function of the tangent.
+LINEAR_IN: Mapping[str, str] = {**pooling.LINEAR_IN, **tables.LINEAR_IN}
 
 FORMULAS: Mapping[str, Formula] = {
     name: formula

@@ -134,6 +134,8 @@ def _feature_lp_pooling(
     return {"gradInput": torch.zeros_like(input).index_add(dim, features.flatten(), terms)}
 
 
+LINEAR_IN = {"SpatialMaxUnpooling": "input", "VolumetricMaxUnpooling": "input"}
+
 FORMULAS: Mapping[str, Formula] = {
     "SpatialMaxPooling": _at_positions,
     "SpatialDilatedMaxPooling": _at_positions,

@@ -18,7 +18,7 @@ def _lookup_table(
     factor = (rows != paddingValue).to(weight.dtype)
     if scaleGradByFreq:
         factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
-    scaled = gradOutput.reshape(-1, weight.shape[1]) * factor.unsqueeze(1)
+    scaled = gradOutput.reshape(len(rows), weight.shape[1]) * factor.unsqueeze(1)
     return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, scaled)}
 
 
@@ -52,6 +52,8 @@ def _lookup_table_bag(
         factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
     return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, gradOutput[bags] * factor.unsqueeze(1))}
 
+
+LINEAR_IN = {"LookupTable": "weight", "LookupTableBag": "weight"}
 
 FORMULAS: Mapping[str, Formula] = {
     "LookupTable": _lookup_table,

@@ -173,7 +173,7 @@ def kl_div(
     """
     batch_mean = reduction == "batchmean"
     reduction = _reduction("sum" if batch_mean else reduction, size_average, reduce)
-    if _by_torch(reduction, target):
+    if _by_torch(reduction, target) or (not log_target and _may_be_negative(target)):
         # torch warns about reduction='mean'.
         terms = F.kl_div(input, target, reduction="none", log_target=log_target)
         output = terms if reduction == "none" else terms.mean() if reduction == "mean" else terms.sum()
@@ -181,6 +181,14 @@ def kl_div(
         input, target = _same_size(input, target)
         output = _dist_kl_div.apply(input, target.exp() if log_target else target, reduction == "mean")
     return output / input.shape[0] if batch_mean and input.dim() else output
+
+
+def _may_be_negative(target: Tensor) -> bool:
+    """False if all targets are known to be at least 0. DistKLDivCriterion leaves out others; for torch their logarithm
+    is NaN."""
+    if torch.compiler.is_compiling() or in_transform() or target.device.type != "cpu":
+        return True
+    return bool(target.numel() and target.detach().amin() < 0)
 
 
 def soft_margin_loss(

@@ -407,6 +407,8 @@ def _lp_pool(
     _check_floating_point(input)  # the powers of integers might be floating-point numbers
     if norm_type == 0:
         raise ValueError(f"norm_type: expected a number other than 0, got {norm_type}")
+    if isinstance(norm_type, int) and abs(norm_type) > 1 << 53:
+        raise ValueError(f"norm_type: expected a number of at most 2^53, got {norm_type}")
     if abs(norm_type) == math.inf:  # math.isinf takes no symbolic number of torch.compile
         sign = 1 if norm_type > 0 else -1
         largest: Tensor = _MAXIMA[dims](sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
