@@ -32,11 +32,11 @@ static int interpolationAxes(THNNState *state, const THTensor *input, ResampleAr
                           scaleHeight);
   axes[2] = axisArguments(state, count >= 3, "outputDepth", outputDepth, linear, align_corners, "scaleDepth",
                           scaleDepth);
-  if (!linear && count == 2)
-    for (int a = 0; a < count; a++) {
-      const int64_t size = input->size[input->ndim - 1 - a];
-      if (axes[a].output == size || axes[a].output == 2 * size) axes[a].scale = 0;
-    }
+  for (int a = 0; a < count; a++) {
+    const int64_t size = input->size[input->ndim - 1 - a];
+    const bool doublesImage = !linear && count == 2 && axes[a].output == 2 * size;
+    if (doublesImage || (axes[a].output == size && (linear || count == 2))) axes[a].scale = 0;
+  }
   return count;
 }
 

@@ -300,7 +300,9 @@ def test_a_broken_kernel_is_found(broken_library: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert not found["nothing"]  # without BREAK the kernel is right
-    assert re.match(r"Tanh_updateGradInput: gradInput\[.*\]: got .*, expected ", found["value"]["reference"])
+    assert re.match(
+        r"Tanh_updateGradInput.*: gradInput\[.*\]: got .*, expected ", found["value"]["reference"]
+    )
     assert found["strides"].keys() == {"layouts"}
     assert "contract" in found["stale"]
     assert "reference" not in found["stale"]

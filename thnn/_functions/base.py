@@ -78,9 +78,11 @@ class FunctionBase:
     _last_settings: ClassVar[tuple[Any, ...]] = ()
     _needed_settings: ClassVar[int] = 0
     _refusal: ClassVar[Callable[..., NoReturn]]  # `apply` of an object with settings
-    # Of an object: all settings, how many of them were given, and whether one is a tensor of the call.
+    # Of an object: all settings, how many of them were given or, if they were converted, these by name, and whether one
+    # is a tensor of the call.
     _settings: tuple[Any, ...]
     _given: int
+    _named: dict[str, Any] | None = None
     _tensors_by_keyword = False
     _optional: ClassVar[frozenset[str]] = frozenset()
     _aliases: ClassVar[Mapping[str, str]] = {}
@@ -190,23 +192,23 @@ class FunctionBase:
             if name in keywords:
                 raise TypeError(f"{type(self).__name__}: {name} was given twice")
             keywords[name] = value
-        self._keywords = self._canonical(keywords, names)
-        if self._keywords:
+        named = self._named = self._canonical(keywords, names)
+        if named:
             # The class method would compute with the defaults.
             self.apply = self._refusal  # type: ignore[method-assign]
         for name in names:
-            if not (name in self._keywords or name in self._defaults or name in self._optional):
+            if not (name in named or name in self._defaults or name in self._optional):
                 raise TypeError(f"{type(self).__name__}: {name} is missing; takes {self._spelled(names)}")
         forward = self.module.forward
         assert forward is not None
         for argument in forward.scalars:
-            value = self._keywords.get(argument.name)
+            value = named.get(argument.name)
             if value is not None:
                 converted = convert_scalar(forward, argument, value)
                 if type(value) not in _NUMBERS:
-                    self._keywords[argument.name] = converted
-        self._settings = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
-        self._tensors_by_keyword = any(n in self._names[: self._call_tensor_count] for n in self._keywords)
+                    named[argument.name] = converted
+        self._settings = tuple(named.get(n, self._defaults.get(n)) for n in names)
+        self._tensors_by_keyword = any(n in self._names[: self._call_tensor_count] for n in named)
 
     def _keep_plain(self, settings: tuple[Any, ...]) -> bool:
         """Keeps settings that need no conversion, the usual ones, in a small part of the time that others take. Returns
@@ -225,11 +227,12 @@ class FunctionBase:
             self.apply = self._refusal  # type: ignore[method-assign]
         return True
 
-    @functools.cached_property
+    @property
     def _keywords(self) -> dict[str, Any]:
         """The settings that were given, by name."""
-        names = self._names[self._call_tensor_count :]
-        return dict(zip(names, self._settings[: self._given]))
+        if self._named is not None:
+            return self._named
+        return dict(zip(self._names[self._call_tensor_count :], self._settings[: self._given]))
 
     def __call__(self, *tensors: Any, **keywords: Any) -> Any:
         if len(tensors) == self._call_tensor_count and not keywords and not self._tensors_by_keyword:

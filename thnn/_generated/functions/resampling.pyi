@@ -228,9 +228,9 @@ class InterpolationFunction(FunctionBase):
       linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
       and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
 
-    with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Nearest elements of images do not
-    depend on the scale where outputWidth is W or 2 * W, as in torch. Positions beyond the last input are those of the
-    last input.
+    with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. As in torch, linear
+    resampling does not depend on the scale where outputWidth is W, nearest elements of images where it is W or 2 * W.
+    Positions beyond the last input are those of the last input.
     Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
     three have T before H.
     Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a

@@ -60,9 +60,6 @@ def interpolate(
     sizes, scales = _sizes(input.shape[2:], size, scale_factor, recompute_scale_factor)
     if align_corners:
         scales = (0.0,) * dims  # aligned corners alone determine the positions
-    elif linear:
-        # As torch, which copies an axis that keeps its size, whatever the factor.
-        scales = tuple(0.0 if n == old else s for n, old, s in zip(sizes, input.shape[2:], scales))
     output: Tensor = _interpolation.apply(
         input, *[1] * (3 - dims), *sizes, linear, bool(align_corners), *[0.0] * (3 - dims), *scales
     )
