@@ -260,9 +260,10 @@ def _interpolation(
     axes = input.dim() - 2
     sizes = (outputDepth, outputHeight, outputWidth)[-axes:]
     given = [*scales.values()][-axes:]
-    if not linear and axes == 2:
+    if linear or axes == 2:
         lengths = zip(input.shape[2:], sizes, given, strict=True)
-        given = [0.0 if size in (length, 2 * length) else scale for length, size, scale in lengths]
+        factors = (1,) if linear else (1, 2)  # with which an axis is resampled by the quotient of the sizes
+        given = [0.0 if any(n == f * old for f in factors) else scale for old, n, scale in lengths]
     return _resample(input, sizes, linear, align_corners, given)
 
 
