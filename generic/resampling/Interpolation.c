@@ -32,7 +32,7 @@ static int interpolationAxes(THNNState *state, const THTensor *input, ResampleAr
                           scaleHeight);
   axes[2] = axisArguments(state, count >= 3, "outputDepth", outputDepth, linear, align_corners, "scaleDepth",
                           scaleDepth);
-  for (int a = 0; a < count; a++) {
+  for (int a = 0; a < count && a < RESAMPLING_AXES; a++) {
     const int64_t size = input->size[input->ndim - 1 - a];
     const bool doublesImage = !linear && count == 2 && axes[a].output == 2 * size;
     if (doublesImage || (axes[a].output == size && (linear || count == 2))) axes[a].scale = 0;
