@@ -152,7 +152,7 @@ is_dynamo_compiling: Callable[[], bool] = _private(
     "torch.compiler:is_dynamo_compiling", "torch.compile breaks graphs at calls of thnn", lambda: False
 )
 
-# Of torch.export: before torch 2.7 it is known where torch.compile does not trace, which strict export does.
+# torch.export: before torch 2.7 this is known only where torch.compile does not trace, as it does for strict export.
 is_exporting: Callable[[], bool] = _private(
     "torch.compiler:is_exporting",
     "programs of strict torch.export call operators of thnn for the steps of LSTM and GRU",

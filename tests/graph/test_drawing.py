@@ -23,7 +23,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 class Chart:
-    """What a Mermaid flowchart says: the lines, kind and faintness of each element, and the edges."""
+    """The content of a Mermaid flowchart: the lines, kind and faintness of each element, and the edges."""
 
     def __init__(self, text: str) -> None:
         first, *lines = text.splitlines()

@@ -73,13 +73,13 @@ class FunctionBase:
     _running: ClassVar[tuple[str, ...]] = ()
     _call_tensor_count: ClassVar[int] = 0  # tensors that an object is called with
     _arity: ClassVar[int] = 0  # arguments of `apply`
-    # Of the settings: the types that need no conversion, the values where they are omitted, and how many must be given.
+    # Types of the settings that need no conversion, values of omitted settings, and the number that must be given.
     _setting_types: ClassVar[tuple[tuple[type, ...], ...]] = ()
     _last_settings: ClassVar[tuple[Any, ...]] = ()
     _needed_settings: ClassVar[int] = 0
     _refusal: ClassVar[Callable[..., NoReturn]]  # `apply` of an object with settings
-    # Of an object: all settings, how many of them were given or, if they were converted, these by name, and whether one
-    # is a tensor of the call.
+    # All settings of an object, the number that was given or, if they were converted, these by name, and whether one is
+    # a tensor of the call.
     _settings: tuple[Any, ...]
     _given: int
     _named: dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What is known of the operators of a class before they are defined, and the calls of those that are."""
+"""The data of the operators of a class, from which `operators.py` defines them, and the calls that need this data."""
 
 from __future__ import annotations
 
