@@ -18,8 +18,6 @@ from thnn._operators import rules
 from thnn._operators.model import OperatorModel
 from thnn._torch import below_forward_level, in_vmap, transforms
 
-_MAXIMUM = 2  # the mode of LookupTableBag that is not linear in the table
-
 
 def _save(ctx: Any, names: Sequence[str], values: Sequence[Any]) -> None:
     """Saves tensors for backward and for forward mode; other values, and None, as attributes."""
@@ -172,8 +170,8 @@ def make_node(operators: OperatorModel) -> Any:
                 for n in given:
                     if n not in o.differentiable:
                         raise NotImplementedError(f"{name}: {n}: the derivative by {n} is not implemented")
-                linear = LINEAR_IN.get(o.module.name)
-                if linear in given and values.get("mode") != _MAXIMUM:
+                linear_in = LINEAR_IN.get(o.module.name)
+                if linear_in is not None and linear_in(values) in given:
                     found = o.node.apply(*({**values, **given}.get(n) for n in o.given))
                     return found[0] if isinstance(found, tuple) else found
                 needs = tuple(a.name in given for a in o.tensors)

@@ -18,13 +18,13 @@ from thnn._derivatives.formulas import (
     resampling,
     tables,
 )
-from thnn._derivatives.formulas.model import Formula
+from thnn._derivatives.formulas.model import Formula, LinearIn
 
 __all__ = ["FORMULAS", "LINEAR_IN", "Formula"]
 
 # Modules that are linear in a tensor and whose backward is not the transpose: it leaves out or weights rows, or gives
 # several elements at one position each the gradient. The tangent of the output is the function of the tangent.
-LINEAR_IN: Mapping[str, str] = {**pooling.LINEAR_IN, **tables.LINEAR_IN}
+LINEAR_IN: Mapping[str, LinearIn] = {**pooling.LINEAR_IN, **tables.LINEAR_IN}
 
 FORMULAS: Mapping[str, Formula] = {
     name: formula

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._derivatives.formulas.model import Formula
+from thnn._derivatives.formulas.model import Formula, LinearIn
 from thnn._torch import in_transform
 
 
@@ -134,7 +134,9 @@ def _feature_lp_pooling(
     return {"gradInput": torch.zeros_like(input).index_add(dim, features.flatten(), terms)}
 
 
-LINEAR_IN = {"SpatialMaxUnpooling": "input", "VolumetricMaxUnpooling": "input"}
+LINEAR_IN: Mapping[str, LinearIn] = dict.fromkeys(
+    ("SpatialMaxUnpooling", "VolumetricMaxUnpooling"), lambda values: "input"
+)
 
 FORMULAS: Mapping[str, Formula] = {
     "SpatialMaxPooling": _at_positions,

@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._derivatives.formulas.model import Formula
+from thnn._derivatives.formulas.model import Formula, LinearIn
+
+_MAXIMUM = 2  # the mode of LookupTableBag
 
 
 def _lookup_table(
@@ -34,7 +36,7 @@ def _lookup_table_bag(
     scaleGradByFreq: bool,
     paddingValue: int,
 ) -> dict[str, Tensor]:
-    if mode == 2:
+    if mode == _MAXIMUM:
         found = maxIndices >= 0
         return {
             "gradWeight": torch.zeros_like(weight).scatter_add(0, maxIndices.clamp(min=0), gradOutput * found)
@@ -53,7 +55,10 @@ def _lookup_table_bag(
     return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, gradOutput[bags] * factor.unsqueeze(1))}
 
 
-LINEAR_IN = {"LookupTable": "weight", "LookupTableBag": "weight"}
+LINEAR_IN: Mapping[str, LinearIn] = {
+    "LookupTable": lambda values: "weight",
+    "LookupTableBag": lambda values: None if values["mode"] == _MAXIMUM else "weight",
+}
 
 FORMULAS: Mapping[str, Formula] = {
     "LookupTable": _lookup_table,
