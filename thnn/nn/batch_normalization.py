@@ -161,10 +161,13 @@ class _BatchNorm(BatchNormBase):
                 text += f", {name}={value!r}"
         return text
 
+    def _takes(self, dims: int) -> bool:
+        return dims in [taken for taken, _ in self._dims]
+
     def _check_input_dim(self, input: Tensor) -> None:
         if not isinstance(input, Tensor):
             raise TypeError(f"{type(self).__name__}: input: expected a tensor, got {type(input).__name__}")
-        if input.dim() not in [dims for dims, _ in self._dims]:
+        if not self._takes(input.dim()):
             size = "of a nested tensor" if input.is_nested else tuple(input.shape)
             raise ValueError(
                 f"{type(self).__name__}: input: expected {' or '.join(text for _, text in self._dims)},"
@@ -244,7 +247,7 @@ class _BatchNorm(BatchNormBase):
         effect here.
         """
         activation, unbiased = self.activation, self.unbiased
-        if train and input.numel() == 0 and input.dim() in [dims for dims, _ in self._dims]:
+        if train and input.numel() == 0 and self._takes(input.dim()):
             # As torch's layers, which leave the running statistics as they are.
             empty = torch.nn.functional.batch_norm(input, None, None, weight, bias, True, 0.0, self.eps)
             limit = limit_of(activation)
