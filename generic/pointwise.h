@@ -64,7 +64,7 @@
   {                                                                                                             \
     (void)input;                                                                                                \
     __VA_ARGS__;                                                                                                \
-    THNN_CHECK_SAME_SIZE(source, gradOutput);                                                                   \
+    THNN_CHECK_SAME_COUNT(source, gradOutput);                                                                  \
     if (inplace) {                                                                                              \
       THNN_CHECK_DISTINCT_ADDRESSES(gradOutput);                                                                \
       THNN_CHECK_SAME_OR_NO_OVERLAP(gradOutput, source);                                                        \

@@ -66,7 +66,7 @@ void THNN_(RReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
 {
   checkSlopes(state, lower, upper);
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_SAME_SIZE(input, gradOutput);
+  THNN_CHECK_SAME_COUNT(input, gradOutput);
   const bool random = train && upper - lower > 1e-6;
   if (random) THNN_CHECK_SAME_SIZE(input, noise);
   if (inplace) {

@@ -65,14 +65,13 @@ static void readEntries(const void *context, int64_t first, int64_t count, Segme
   }
 }
 
-/* gradOutput has a row per index, in the dimensions of input or in one. */
+/* gradOutput has a row per index, in any dimensions. */
 static void checkGradOutput(THNNState *state, const THIndexTensor *input, const THTensor *gradOutput,
                             int64_t columns)
 {
-  const int64_t flat[2] = {THNNTensor_numel(input), columns};
-  if (THNNTensor_hasSize(gradOutput, 2, flat)) return;
-  bool fits = gradOutput->ndim == input->ndim + 1 && gradOutput->size[input->ndim] == columns;
-  for (int d = 0; d < input->ndim && fits; d++) fits = gradOutput->size[d] == input->size[d];
+  const int last = gradOutput->ndim - 1;
+  const bool fits = last >= 0 && gradOutput->size[last] == columns &&
+                    THNNTensor_numel(gradOutput) == THNNTensor_numel(input) * columns;
   THNN_CHECK(fits, gradOutput, "expected a row of %lld values for each index of %s, got %s", (long long)columns,
              THNN_shape(input), THNN_shape(gradOutput));
 }

@@ -264,3 +264,48 @@ def test_pixel_adaptive_kernel() -> None:
     torch.testing.assert_close(
         torch.autograd.grad(gauss(x, 3, 1), x, grad), torch.autograd.grad(expected(x), x, grad)
     )
+
+
+_POINTWISE = {
+    "ELU": (1.0, False),
+    "HardShrink": (0.5,),
+    "HardTanh": (-1.0, 1.0, False),
+    "LeakyReLU": (0.1, False),
+    "RReLU": (0.1, 0.3, False, False),
+    "SoftPlus": (1.0, 20.0),
+    "SoftShrink": (0.5,),
+    "Threshold": (0.0, 0.0, False),
+}
+
+
+@pytest.mark.parametrize("name", _POINTWISE)
+def test_raw_calls_compare_the_numbers_of_elements_of_gradients(name: str) -> None:
+    """As the original did: torch.legacy.nn passes gradients of another shape."""
+    settings = _POINTWISE[name]
+    x, g = torch.randn(2, 3, 1, 4, 4), torch.randn(2, 3, 4, 4)
+    backend = thnn.type2backend[x.type()]
+    function = getattr(backend, f"{name}_updateGradInput")
+    saved = {"ELU": F.elu(x), "SoftPlus": F.softplus(x), "RReLU": torch.ones_like(x)}
+    others = ([saved[name]] if name in saved else []) + list(settings)
+    found, expected = torch.empty(0), torch.empty(0)
+    for gradOutput, gradInput in ((g, found), (g.reshape(x.shape), expected)):
+        function(0, x, gradOutput, gradInput, *others)
+    assert found.shape == x.shape
+    assert torch.equal(found, expected)
+    with pytest.raises(ValueError, match=f"{name}_updateGradInput: gradOutput: expected as many elements"):
+        function(0, x, g[:, :2], found, *others)
+
+
+def test_raw_calls_take_a_row_of_gradients_per_index_in_any_dimensions() -> None:
+    index, g = torch.tensor([2, 0, 2, 1]), torch.randn(1, 4, 3)
+    backend = thnn.type2backend[g.type()]
+    found, expected = torch.zeros(3, 3), torch.zeros(3, 3)
+    for gradOutput, gradWeight in ((g, found), (g[0], expected)):
+        backend.LookupTable_accGradParameters(
+            0, index, gradOutput, gradWeight, torch.IntTensor(), None, None, False, -1, 1
+        )
+    assert torch.equal(found, expected)
+    with pytest.raises(ValueError, match="gradOutput: expected a row of 3 values for each index"):
+        backend.LookupTable_accGradParameters(
+            0, index, g.reshape(3, 4), found, torch.IntTensor(), None, None, False, -1, 1
+        )
