@@ -1,5 +1,5 @@
-"""The plan of the calls of a module, from the header model alone: where the value of each argument of its C functions
-comes from.
+"""The plan of the calls of a module, from the header model only: where the value of each argument of its C functions
+comes from, which results a class returns, and which tensors it saves. lib/binding/plan.c interprets it.
 
 Arguments are matched by name: a backward function gets the values of the forward's arguments of the same names.
 """
@@ -13,19 +13,155 @@ from thnn._header import Argument, Function, HeaderError, Module, literal
 
 
 class Source(NamedTuple):
-    """The origin of the value of an argument of a C function; its text is the expression in Python."""
+    """The origin of the value of an argument of a C function."""
 
-    # Of `results_of`. For 'e', 'z' and 's', `variable` is the tensor that determines the new one; for 'g' it is
-    # ALLOCATE, or None if the result is absent.
+    # Of `results_of`. For 'e', 'z' and 's', `variable` is the tensor that determines the new one; for 'g' it is the
+    # given tensor, or None for one that the call allocates.
     letter: str = "."
-    variable: str | None = None  # an argument of the caller
+    variable: str | None = None  # an object of the caller
     dimension: int | None = None  # the value is this size of it
     constant: Any = None
 
     def __str__(self) -> str:
         if self.variable is None:
-            return "ALLOCATE" if self.letter == "g" else literal(self.constant)
-        return self.variable if self.dimension is None else f"{self.variable}.shape[{self.dimension}]"
+            return "as requested" if self.letter == "g" else literal(self.constant)
+        name = self.variable if self.dimension is None else f"size {self.dimension} of {self.variable}"
+        return {"e": "empty like ", "z": "zeros like ", "s": "scalar of the type of "}.get(
+            self.letter, ""
+        ) + name
+
+
+class CallPlan(NamedTuple):
+    """A call of a C function by a class: the origin of each argument after the state."""
+
+    function: Function
+    sources: Mapping[str, Source]
+
+    @property
+    def letters(self) -> str:
+        return "".join(self.sources[a.name].letter for a in self.function.after_state)
+
+    @property
+    def results(self) -> list[str]:
+        return [a.name for a in self.function.after_state if self.sources[a.name].letter != "."]
+
+    def __str__(self) -> str:
+        rows = [f"    {a.name}: {self.sources[a.name]}" for a in self.function.after_state]
+        return "\n".join([f"{self.function.name} -> {', '.join(self.results)}", *rows])
+
+
+class ClassPlan(NamedTuple):
+    """The calls of the autograd class of a module. Names are those of the header; scalars have those of Python, too."""
+
+    module: Module
+    forward: CallPlan
+    in_place: CallPlan | None
+    backwards: list[CallPlan]
+    inputs: list[str]  # the tensors that the forward reads
+    scalars: dict[str, str]  # in THNN.h -> in Python
+    output: str
+    saved: list[str]
+    options: list[str]  # arguments of Python only, after the scalars
+    keep: list[str]  # the tensors that autograd saves for the backward
+    sizes: frozenset[str]  # those of `keep` of which the backward reads the size and type only
+    # The class saves the output in place of the input where these scalars are 0.
+    output_for_input: tuple[str, ...]
+
+    @property
+    def variables(self) -> list[str]:
+        return [*self.scalars.values()]
+
+    @property
+    def parameters(self) -> list[str]:
+        """The arguments of `apply`."""
+        return [*self.inputs, *self.variables, *self.options]
+
+    @property
+    def kept_values(self) -> list[str]:
+        """The objects from which the backward functions take their arguments."""
+        return ["gradOutput", *self.keep, *self.variables]
+
+    def gradients(self) -> list[str | None]:
+        """The name of the gradient w.r.t. each input, None for an input without one."""
+        found = {
+            of: name
+            for call in self.backwards
+            for name, of in gradients_of(call.function, self.inputs).items()
+        }
+        return [found.get(name) for name in self.inputs]
+
+    def gradients_of_call(self, call: CallPlan) -> dict[str, str]:
+        """The gradients that a backward function computes, with the tensor that each is the gradient of."""
+        return gradients_of(call.function, self.inputs)
+
+    def __str__(self) -> str:
+        kept = [f"size of {name}" if name in self.sizes else name for name in self.keep]
+        if self.output_for_input:
+            kept[0] += f" ({self.output} where {' and '.join(self.output_for_input)} are 0)"
+        lines = [f"apply({', '.join(self.parameters)})", "", str(self.forward)]
+        if self.in_place is not None:
+            lines.append(f"    in place: {self.output} is {self.in_place.sources[self.output]}")
+        lines.append(f"saves {', '.join(kept) or 'nothing'}")
+        for call in self.backwards:
+            lines += ["", str(call)]
+        return "\n".join(lines)
+
+
+# Modules whose class saves the output where these scalars are 0, as torch does for relu: the next layer mostly saves
+# it, too, and the caller may change the input. The backward computes the same gradient from it (FROM_OUTPUT in
+# _operators/decompositions.py).
+_OUTPUT_FOR_INPUT: Mapping[str, tuple[str, ...]] = {"Threshold": ("threshold", "val")}
+
+
+def class_plan(module: Module, keeps_inputs: bool) -> ClassPlan:
+    """The plan of a module's class; with `keeps_inputs` the backward gets all inputs.
+
+    Raises HeaderError if the module does not have a class: several outputs or none, a backward without a gradient, or
+    an argument of a backward whose value is not known.
+    """
+    forward = module.forward
+    if forward is None:
+        raise ValueError(f"{module.name} has no updateOutput")
+    inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
+    outputs = [a.name for a in forward.tensors("output")]
+    if len(outputs) > 1:
+        raise HeaderError(
+            forward.location,
+            f"{forward.name}: expected one output for a class, got {', '.join(outputs)}; the functions of a backend"
+            " write all of them",
+        )
+    if not outputs:
+        raise HeaderError(
+            forward.location, f"{forward.name}: expected an output, a tensor with [OUT], got none"
+        )
+    for function in module.backwards:
+        if not gradients_of(function, inputs):
+            raise HeaderError(
+                function.location,
+                f"{function.name}: expected a gradient by an argument of {forward.name}, such as"
+                f" {'gradWeight' if function.phase == 'accGradParameters' else 'gradInput'}, got none",
+            )
+    saved = [a.name for a in forward.tensors("saved")]
+    scalars = {a.name: a.variable for a in forward.scalars}
+    options = [a.name for a in forward.arguments if a.role == "generator"]
+    keep = read_by_backwards(module, keeps_inputs)
+    sources = forward_sources(module)
+    in_place = {**sources, outputs[0]: Source("g", inputs[0])} if "inplace" in scalars else None
+    return ClassPlan(
+        module,
+        CallPlan(forward, sources),
+        None if in_place is None else CallPlan(forward, in_place),
+        [CallPlan(f, backward_sources(module, f, inputs, keep, scalars)) for f in module.backwards],
+        inputs,
+        scalars,
+        outputs[0],
+        saved,
+        options + ["return_indices"] * ("indices" in saved),
+        keep,
+        # References and [DERIVATIVE] rules need the values; formulas need only the sizes.
+        frozenset() if keeps_inputs or forward.derivative else frozenset(keep) - passed_to_backwards(module),
+        _OUTPUT_FOR_INPUT.get(module.name, ()),
+    )
 
 
 def forward_sources(module: Module) -> dict[str, Source]:

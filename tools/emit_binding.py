@@ -13,8 +13,8 @@ def main(binding: str, output: str) -> None:
     cdef = (Path(binding) / "cdef.h").read_text(encoding="utf-8")
     ffi = FFI()
     ffi.cdef(re.sub(r"/\*.*?\*/", "", cdef, flags=re.DOTALL))
-    files = ("allocation.c", "binding.c", "context.c")
-    ffi.set_source("thnn._C", "".join(f'#include "binding/{file}"\n' for file in files))
+    headers = ("binding.h", "context.h", "plan.h")
+    ffi.set_source("thnn._C", "".join(f'#include "binding/{header}"\n' for header in headers))
     ffi.emit_c_code(output)
 
 

@@ -2,6 +2,7 @@
 #define THNN_BINDING_ALLOCATION_H
 
 #include "THNN/runtime/tensor.h"
+#include "binding/python.h"
 
 /* New torch tensors for the results of a call. Small tensors on the CPU and tensors on a GPU come from libtorch's C
    functions, which take half the time of torch.empty; torch's Python functions make all others. After a failure, Python

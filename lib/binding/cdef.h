@@ -9,8 +9,9 @@ static const int THNN_DEVICE_CPU, THNN_DEVICE_CUDA;
 static const int THNN_CHANNELS_LAST;
 static const int THNN_RESIZE, THNN_TYPE_ERROR, THNN_VALUE_ERROR, THNN_INDEX_ERROR, THNN_NOT_IMPLEMENTED,
     THNN_RUNTIME_ERROR, THNN_UNPACK, THNN_DRAW, THNN_ALLOCATE;
-static const int THNN_CALL_TYPE, THNN_CALL_ANY, THNN_CALL_VIEWS, THNN_CALL_META, THNN_CALL_SCALED, THNN_CALL_HOST,
-    THNN_CALL_DEVICE;
+static const int THNN_CALL_TYPE, THNN_CALL_ANY, THNN_CALL_VIEWS, THNN_CALL_META, THNN_CALL_SCALED,
+    THNN_CALL_MULTIPLIED, THNN_CALL_HOST, THNN_CALL_DEVICE;
+static const int THNN_WHOLE, THNN_KEPT_DATA, THNN_KEPT_RESULT;
 static const int THNN_EXCHANGE_VIEWS, THNN_EXCHANGE_CAPSULES, THNN_EXCHANGE_API;
 static const int THNN_CONTEXT_PLAIN, THNN_CONTEXT_GRADIENT, THNN_CONTEXT_TRANSFORM, THNN_CONTEXT_CONSTANT;
 
@@ -48,10 +49,26 @@ typedef struct {
   ...;
 } THNNLibrary;
 
+typedef struct {
+  uintptr_t function;
+  int32_t flags;
+  const char *results;
+  uintptr_t repeat, constants;
+  const int16_t *sources;
+} THNNBinding;
+
+typedef struct {
+  int32_t tensors, scalars, arguments, inplaceAt, indicesAt, output, indices;
+  int32_t keptCount, zeroCount, backwardCount, gradientCount;
+  int8_t kept[...], zeros[...], gradients[...], gradientCall[...];
+  ...;
+} THNNClassPlan;
+
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_hasEntry(const THNNFunction *function);
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
-int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repeat, uintptr_t list);
+int thnn_bind(const THNNBinding *binding, uintptr_t list);
+int thnn_bindClass(const THNNClassPlan *plan, uintptr_t objects, uintptr_t list);
 void thnn_release(uintptr_t state);
 int thnn_observe(uintptr_t observer);
 int thnn_connect(uintptr_t api, uintptr_t toDlpack, uintptr_t getNumThreads, uintptr_t allocate,

@@ -31,8 +31,7 @@ int thnn_connectContext(const uintptr_t *addresses, int count, uintptr_t forward
   return true;
 }
 
-/* The context of this thread; -1 with an exception set. */
-static int currentContext(void)
+int contextOfThread(void)
 {
   if (!isContextKnown) {
     PyObject *answer = PyObject_CallObject(contextInPython, NULL);
@@ -50,16 +49,16 @@ static int currentContext(void)
 
 static PyObject *answerOf(int found) { return found < 0 ? NULL : PyLong_FromLong(found); }
 
-static PyObject *contextOfThread(PyObject *self, PyObject *unused)
+static PyObject *readContext(PyObject *self, PyObject *unused)
 {
   (void)self, (void)unused;
-  return answerOf(currentContext());
+  return answerOf(contextOfThread());
 }
 
 static PyObject *increment(PyObject *self, PyObject *tensor)
 {
   (void)self;
-  const int found = currentContext();
+  const int found = contextOfThread();
   return found < 0 ? NULL : PyBool_FromLong(found != THNN_CONTEXT_TRANSFORM && thnn_increment(tensor));
 }
 
@@ -79,7 +78,7 @@ enum { COUNT_BITS = 8 };
 
 static PyObject *contextOfCall(PyObject *self, PyObject *arguments)
 {
-  int found = currentContext();
+  int found = contextOfThread();
   if (found != THNN_CONTEXT_GRADIENT) return answerOf(found);
   const int64_t described = PyLong_AsLongLong(self), constants = described >> COUNT_BITS;
   const int count = (int)(described & ((1 << COUNT_BITS) - 1));
@@ -99,23 +98,12 @@ static PyObject *contextOfCall(PyObject *self, PyObject *arguments)
   return answerOf(found);
 }
 
-/* Appends a Python function to a list. Its calls get `self`, a new reference or NULL. */
-static int appendFunction(PyMethodDef *method, PyObject *self, uintptr_t list)
-{
-  PyObject *function = PyCFunction_New(method, self);
-  const bool done = function != NULL && PyList_Append((PyObject *)list, function) == 0;
-  Py_XDECREF(function);
-  Py_XDECREF(self);
-  PyErr_Clear();
-  return done;
-}
-
 int thnn_makeContextFunctions(uintptr_t list)
 {
-  static PyMethodDef reading = {"read_context", contextOfThread, METH_NOARGS, NULL};
+  static PyMethodDef reading = {"read_context", readContext, METH_NOARGS, NULL};
   static PyMethodDef incrementing = {"increment", increment, METH_O, NULL};
   PyGILState_STATE gil = PyGILState_Ensure();
-  const bool done = appendFunction(&reading, NULL, list) && appendFunction(&incrementing, NULL, list);
+  const bool done = thnn_appendFunction(&reading, NULL, list) && thnn_appendFunction(&incrementing, NULL, list);
   PyGILState_Release(gil);
   return done;
 }
@@ -125,7 +113,7 @@ int thnn_makeContextOfCall(int tensors, int64_t constants, uintptr_t list)
   static PyMethodDef method = {"context_of_call", contextOfCall, METH_O, NULL};
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *described = PyLong_FromLongLong(constants << COUNT_BITS | tensors);
-  const int done = described != NULL && appendFunction(&method, described, list);
+  const int done = described != NULL && thnn_appendFunction(&method, described, list);
   PyGILState_Release(gil);
   return done;
 }

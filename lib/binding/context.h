@@ -11,6 +11,9 @@ typedef enum THNNContext {
   THNN_CONTEXT_CONSTANT   /* autograd, which needs a gradient that the function does not have */
 } THNNContext;
 
+/* The context of this thread, THNN_CONTEXT_GRADIENT if autograd is enabled; -1 with an exception set. */
+int contextOfThread(void);
+
 /* Sets the names of torch by which the context is read (_torch.py lists them): addresses of C functions, and the id of
    the dictionary of torch.autograd.forward_ad. Where an address is 0, the Python function with the id `inPython` returns
    the context. False if another number of addresses is given. */

@@ -74,7 +74,7 @@ def test_new_statistics_are_float32(dtype: torch.dtype, vector: object) -> None:
         for _ in range(2)
     ]
     x = torch.randn(4, 8).to(dtype)
-    _, mean, deviation = thnn.BatchNormalizationFunction.compute(
+    _, mean, deviation = thnn.BatchNormalizationFunction._normalize(
         x, None, None, running[0], running[1], True, 0.1, 1e-5
     )
     assert mean.dtype is deviation.dtype is torch.float32

@@ -107,11 +107,26 @@ def test_functions_without_a_result(write: Write, argument: str, message: str) -
         loaded.CubeFunction(2.0)
 
 
-def test_name_that_python_cannot_use(write: Write) -> None:
-    header = write(HEADER.replace("gain", "ctx"))
-    text = raises(thnn.HeaderError, header)
-    assert text.startswith(f"{header}:6:5: no argument can be called 'ctx'")
-    assert text.endswith("\n    ^")
+@pytest.mark.parametrize("name", ["ctx", "self", "cls", "args", "call", "needs", "lambda", "values", "_x"])
+def test_every_name_of_c_can_be_that_of_an_argument(name: str, write: Write) -> None:
+    loaded = thnn.load(write(HEADER.replace("gain", name), kernel=KERNEL.replace("gain", name)))
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    for y in (
+        loaded.CubeFunction.apply(x, 3.0),
+        loaded.CubeFunction.apply(x, **{name: 3.0}),
+        loaded.CubeFunction(**{name: 3.0})(x),
+    ):
+        torch.testing.assert_close(y, 3 * x**3)
+        (gradient,) = torch.autograd.grad(y.sum(), x)
+        torch.testing.assert_close(gradient, 9 * x**2)
+    compiled = torch.func.vmap(lambda row: loaded.CubeFunction.apply(row, 3.0))(x.detach()[:, None])
+    torch.testing.assert_close(compiled[:, 0], 3 * x.detach() ** 3)
+    output = torch.empty(0)
+    keywords = {"lambda": "lambda_"}
+    loaded.type2backend["torch.FloatTensor"].Cube_updateOutput(
+        0, input=x.detach(), output=output, **{keywords.get(name, name): 3.0}
+    )
+    torch.testing.assert_close(output, 3 * x.detach() ** 3)
 
 
 def test_compiler(write: Write, capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ evaluation.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
@@ -35,9 +36,16 @@ class BatchNormalization(FunctionBase):
     _running = ("running_mean", "running_var")
     _optional = frozenset({"weight", "bias", "running_mean", "running_var"})
     _constants = _running
+    _normalize: ClassVar[Callable[..., tuple[Any, ...]]]  # (output, save_mean, save_std)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "forward" in cls.__dict__ and "_normalize" not in cls.__dict__:
+            # A subclass that overrides forward only: its forward also serves calls without a gradient.
+            cls._normalize = staticmethod(lambda *args: (cls._enter(*args[:3], args[3:]),))
 
     @classmethod
-    def apply(cls, *args: Any, **keywords: Any) -> Tensor:
+    def apply(cls, /, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if is_dynamo_compiling():
             return cls._traced_apply(*args, **keywords)
@@ -53,7 +61,7 @@ class BatchNormalization(FunctionBase):
                     train = flag(cls.module.functions["updateOutput"], "train", train)
                     args = (*args[:5], train, *args[6:])
                 if context == PLAIN:
-                    return cls.compute(*args)[0]
+                    return cls._normalize(*args)[0]
                 # One object for all arguments without a gradient, since each argument of a node costs time.
                 return cls._enter(args[0], args[1], args[2], args[3:])
         except (TypeError, ValueError):
@@ -78,7 +86,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     )
     refusal = ": inference tensors cannot be differentiated; clone it"
 
-    def compute(
+    def normalize(
         input: Tensor,
         weight: Tensor | None,
         bias: Tensor | None,
@@ -106,7 +114,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
             raise ValueError(f"{updateOutput.name}: input{refusal}")
         if isinstance(weight, Tensor) and weight.is_inference():
             raise ValueError(f"{updateOutput.name}: weight{refusal}")
-        # The body of compute is repeated here, since a Python call costs more than the smallest kernels.
+        # The body of normalize is repeated here, since a Python call costs more than the smallest kernels.
         like = (ALLOCATE if running_mean is None else running_mean) if train else None
         output, save_mean, save_std = call_forward(
             (input, input, weight, bias, running_mean, running_var, like, like, train, *scalars)
@@ -214,7 +222,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         "module": module,
         "_names": (*tensors, *(a.name for a in scalars)),
         "_defaults": {a.name: a.default for a in scalars if a.default is not None},
-        "compute": staticmethod(compute),
+        "_normalize": staticmethod(normalize),
         "forward": staticmethod(forward),
         "backward": staticmethod(backward),
         "_operator_rule": staticmethod(operator_rule),

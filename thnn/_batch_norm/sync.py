@@ -65,7 +65,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
 
     @classmethod
     @dynamo_disable
-    def apply(cls, *args: Any, **keywords: Any) -> Tensor:
+    def apply(cls, /, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order above."""
         if keywords or len(args) != cls._arity:
             # The usual call omits process_group only; binding costs more than a small kernel.
@@ -82,7 +82,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         return synchronized(input, weight, bias, running_mean, running_var, momentum, eps, communicator)
 
     @staticmethod
-    def compute(
+    def _normalize(
         input: Tensor,
         weight: Tensor | None,
         bias: Tensor | None,
@@ -120,7 +120,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     def forward(
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
-        output, *ctx.statistics = SyncBatchNormalizationFunction.compute(input, weight, bias, *settings)
+        output, *ctx.statistics = SyncBatchNormalizationFunction._normalize(input, weight, bias, *settings)
         _, _, _, eps, _, limit, communicator, layer, _, _ = settings
         ctx.save_for_backward(input, weight, bias)
         ctx.settings = eps, limit, communicator, layer
@@ -204,7 +204,7 @@ def synchronized(
     )  # fmt: skip
     if recorded:
         return cls._enter(input, weight, bias, settings)
-    return cls.compute(input, weight, bias, *settings)[0]
+    return cls._normalize(input, weight, bias, *settings)[0]
 
 
 def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, eps: float) -> None:

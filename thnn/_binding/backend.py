@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -43,63 +44,67 @@ from thnn._torch import dynamo_disable, increment_version, recorder
 
 
 def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
-    """The backend method of a C function; see thnn/_functions/generate.py for why it is written as source."""
+    """The backend method of a C function."""
     function = bound.function
     arguments = function.after_state
+    first = len(function.arguments) - len(arguments)  # 1 where the function has a state
     names = [a.variable for a in arguments]
-    state = ["state"] if len(arguments) < len(function.arguments) else []
-    written = function.written
-    source = overwritten_in_place(function.name, set(names))
-    result = "output" if function.phase == "updateOutput" else "gradInput"
+    state = ["library_state" if "state" in names else "state"] * first
+    signature = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in (*state, *names)]
+    )
+    call, arity = bound.caller(flags), first + len(names)
+    source, result = overwritten_in_place(function.name, set(names)), _result(function)
     # `inplace` of other functions, and of accGradParameters, is a number like any other.
     shares = source in names and result in names
-    lines = [f"def {function.name}({', '.join(state + names)}):"]
-    if shares:
-        lines += [
-            "    if inplace is not True and inplace is not False:",
-            "        inplace = flag(function.function, 'inplace', number(inplace))",
-            f"    if inplace and {result} is not {source}:",
-            f"        check_shareable(function, {result!r}, {result})",
-        ]
-    lines += [
-        "    if read_context() == TRANSFORM:",
-        "        refuse_recorder(function)",
-        f"    arguments = ({', '.join(names)},)",
-        "    report = call(arguments)",
-        "    if report:",
-        f"        invoke(function, {flags}, numbers(function, arguments), report)",
+    written = [
+        k for k, a in enumerate(arguments) if a in function.written and not (shares and a.name == source)
     ]
-    if shares:
-        lines += [f"    if inplace and {result} is not {source}:", f"        share({result}, {source})"]
-        lines += ["    if inplace:", f"        increment_version(({source},))"]
-        written = tuple(a for a in written if a.name != source)
-    everything = f"({', '.join(a.name for a in written)},)"
-    given = " and ".join(f"{a.name} is not None" for a in written if a.is_optional) or "True"
-    lines += [
-        f"    if {given}:",
-        f"        increment_version({everything})",
-        "    else:",
-        f"        increment_version([t for t in {everything} if t is not None])",
-    ]
-    namespace: dict[str, Any] = {
-        "call": bound.caller(flags),
-        "function": bound,
-        "invoke": invoke,
-        "flag": flag,
-        "number": _number,
-        "numbers": _numbers,
-        "share": _share,
-        "read_context": read_context,
-        "TRANSFORM": TRANSFORM,
-        "refuse_recorder": _refuse_recorder,
-        "check_shareable": _check_shareable,
-        "increment_version": increment_version,
-    }
-    exec("\n".join(lines), namespace)
-    method: Callable[..., None] = namespace[function.name]
+    inplace_at, source_at, result_at = (
+        names.index(n) if shares and n is not None else -1 for n in ("inplace", source, result)
+    )
+
+    def method(*args: Any, **keywords: Any) -> None:
+        if keywords or len(args) != arity:
+            args = _all_arguments(function, signature, args, keywords)
+        values = args[first:] if first else args
+        inplace: Any = False
+        if shares:
+            inplace = values[inplace_at]
+            if inplace is not True and inplace is not False:
+                inplace = flag(function, "inplace", _number(inplace))
+                values = (*values[:inplace_at], inplace, *values[inplace_at + 1 :])
+            if inplace and values[result_at] is not values[source_at]:
+                _check_shareable(bound, result, values[result_at])
+        if read_context() == TRANSFORM:
+            _refuse_recorder(bound)
+        report = call(values)
+        if report:
+            invoke(bound, flags, _numbers(bound, values), report)
+        if inplace:
+            if values[result_at] is not values[source_at]:
+                _share(values[result_at], values[source_at])
+            increment_version((values[source_at],))
+        increment_version([v for k in written if (v := values[k]) is not None])
+
+    method.__name__ = method.__qualname__ = function.name
+    method.__signature__ = signature  # type: ignore[attr-defined]
     method.__doc__ = f"{function!r}\n\n{function.doc}"
     method.__module__ = "thnn"
     return dynamo_disable(method)
+
+
+def _result(function: Function) -> str:
+    return "output" if function.phase == "updateOutput" else "gradInput"
+
+
+def _all_arguments(
+    function: Function, signature: inspect.Signature, args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    try:
+        return tuple(signature.bind(*args, **keywords).arguments.values())
+    except TypeError as error:
+        raise TypeError(f"{function.name}: {error}") from None
 
 
 def _refuse_recorder(bound: BoundFunction) -> None:

@@ -1,7 +1,7 @@
 """Calls of C functions with torch tensors.
 
-A call has two routes. The fast route passes the tuple of its arguments to a function that `BoundFunction.caller`
-made: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. The function returns 0
+A call has two routes. The fast route passes the tuple of its arguments, or of the objects from which its plan takes
+them, to a function that `bind` made: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. The function returns 0
 after success, otherwise a report, which is passed to `invoke`. `invoke` repeats the call as often as needed, by the
 slow route: before each repetition it grants the request of the report. It resizes outputs, converts numbers of other
 types, draws the random number of a call, and fills views of tensors that the exchange API cannot pass (meta tensors;
@@ -34,14 +34,19 @@ from thnn._binding.library import (
     ANY,
     DTYPES,
     META,
+    MULTIPLIED,
     SCALED,
     THNN,
     TYPE_MASK,
     VIEWS,
+    WHOLE,
     BoundFunction,
+    Source,
     bind,
 )
 from thnn._header import Argument, Function
+from thnn._plan import CallPlan
+from thnn._plan import Source as PlannedSource
 from thnn._torch import is_batched
 
 _EXCEPTIONS: Final = {
@@ -131,17 +136,22 @@ def _invoke(
             return values
 
 
-def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Callable[[tuple[Any, ...]], Any]:
-    """The C function as a Python function of the tuple of its arguments without the state, which returns its results.
+def results_of(
+    bound: BoundFunction, letters: str, sources: Sequence[Source] | None = None, scaled: bool = False
+) -> Callable[[tuple[Any, ...]], Any]:
+    """The C function as a Python function of a tuple, which returns its results.
 
-    `letters` has a letter per argument. 'g': a result, ALLOCATE or a tensor that the function writes. 'e', 'z', 's': a
-    result, a new tensor, which the tensor in the place of the argument determines: empty like it, zeros like it, or
-    without dimensions, of its type. '.': no result. The function returns the result, or a tuple of several.
+    The tuple has the arguments without the state or, with `sources`, the objects from which they come. `letters` has a
+    letter per argument. 'g': a result, ALLOCATE or a tensor that the function writes. 'e', 'z', 's': a result, a new
+    tensor, which the tensor in the place of the argument determines: empty like it, zeros like it, or without
+    dimensions, of its type. '.': no result. The function returns the result, or a tuple of several.
 
-    With `scaled`, the tuple ends with the gradient of a loss, a tensor of one element, by which the result is
-    multiplied. Raises the errors of `invoke`.
+    With `scaled`, one more argument follows: the gradient w.r.t. a loss, a tensor of one element, by which the result
+    is multiplied. Raises the errors of `invoke`.
     """
-    library_scales = scaled and bound.library is THNN  # a kernel of another library need not read the factor
+    flags = ANY
+    if scaled:  # a kernel of another library need not read the factor
+        flags |= SCALED if bound.library is THNN else MULTIPLIED
     positions = [i for i, letter in enumerate(letters) if letter != "."]
     # New tensors that are float32 even if the tensors that determine them are not.
     widened = [i for i in positions if letters[i] in "es" and bound.function.after_state[i].is_mixed]
@@ -149,7 +159,7 @@ def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Call
     def repeat(arguments: tuple[Any, ...], report: int) -> Any:
         state = _take(report)
         values = list(arguments)
-        gradient = values.pop() if library_scales else None
+        gradient = values.pop() if scaled else None
         for i in positions:
             is_wider = i in widened and getattr(values[i], "dtype", None) in NARROW_DTYPES
             values[i] = (_WIDER_ALLOCATIONS if is_wider else _ALLOCATIONS)[letters[i]](values[i])
@@ -160,15 +170,23 @@ def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Call
             values[positions[0]].mul_(gradient)
         return values[positions[0]] if len(positions) == 1 else tuple(values[i] for i in positions)
 
-    call = bind(bound.address, ANY | SCALED if library_scales else ANY, letters, repeat)
-    if not scaled or library_scales:
-        return call
+    return bind(bound.address, flags, letters, repeat, sources)
 
-    def call_and_scale(arguments: tuple[Any, ...]) -> Any:
-        _check_not_batched(arguments[-1])
-        return call(arguments[:-1]).mul_(arguments[-1])
 
-    return call_and_scale
+def planned(
+    bound: BoundFunction, plan: CallPlan, variables: Sequence[str], factor: str | None = None
+) -> Callable[[tuple[Any, ...]], Any]:
+    """The C function as a Python function of the tuple of these variables, as `results_of` makes it. `factor`: the
+    variable by which the result is multiplied."""
+    rows = [plan.sources[a.name] for a in bound.function.after_state]
+    if factor is not None:
+        rows.append(PlannedSource(variable=factor))
+    sources = []
+    for row in rows:
+        position = -1 if row.variable is None else variables.index(row.variable)
+        constant = ALLOCATE if row.letter == "g" else row.constant
+        sources.append(Source(position, WHOLE if row.dimension is None else row.dimension, constant))
+    return results_of(bound, plan.letters, sources, scaled=factor is not None)
 
 
 def _check_not_batched(gradient: torch.Tensor) -> None:

@@ -23,7 +23,8 @@ from thnn._torch import ALLOCATION, addresses, exchange_api
 FLOAT, DOUBLE = lib.THNN_TYPE_FLOAT, lib.THNN_TYPE_DOUBLE
 HALF, BFLOAT16 = lib.THNN_TYPE_HALF, lib.THNN_TYPE_BFLOAT16
 TYPE_MASK, ANY = lib.THNN_CALL_TYPE, lib.THNN_CALL_ANY
-VIEWS, META, SCALED = lib.THNN_CALL_VIEWS, lib.THNN_CALL_META, lib.THNN_CALL_SCALED
+VIEWS, META = lib.THNN_CALL_VIEWS, lib.THNN_CALL_META
+SCALED, MULTIPLIED = lib.THNN_CALL_SCALED, lib.THNN_CALL_MULTIPLIED
 HOST, DEVICE = lib.THNN_CALL_HOST, lib.THNN_CALL_DEVICE
 
 # The element types, by THNNType (lib/THNN/runtime/tensor.h).
@@ -38,6 +39,19 @@ DTYPES: Final[Mapping[int, torch.dtype]] = {
 
 # Placeholder for a tensor that the call allocates.
 ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"})()
+
+
+#: The dimension of a source that is an object, not one of its sizes.
+WHOLE: Final = lib.THNN_WHOLE
+
+
+class Source(NamedTuple):
+    """The origin of an argument: the object at a position of the caller's tuple, or its size in a dimension.
+    Position -1: the constant."""
+
+    position: int = -1
+    dimension: int = WHOLE
+    constant: Any = None
 
 
 class BoundFunction(NamedTuple):
@@ -65,15 +79,26 @@ def _caller(address: int, flags: int) -> Callable[[tuple[Any, ...]], int]:
 
 
 def bind(
-    address: int, flags: int, results: str = "", repeat: Callable[[tuple[Any, ...], int], Any] | None = None
+    address: int,
+    flags: int,
+    results: str = "",
+    repeat: Callable[[tuple[Any, ...], int], Any] | None = None,
+    sources: Sequence[Source] | None = None,
 ) -> Callable[[tuple[Any, ...]], Any]:
-    """The Python function of a C function (lib/binding/binding.h)."""
+    """The Python function of a C function (lib/binding/binding.h). `sources` tell where its arguments come from."""
     # cffi cannot return a Python object: thnn_bind appends the function to the list at this address, which in
     # CPython is the id.
-    result: list[Callable[[tuple[Any, ...]], Any]] = []
-    if not lib.thnn_bind(address, flags, results.encode(), 0 if repeat is None else id(repeat), id(result)):
+    made: list[Callable[[tuple[Any, ...]], Any]] = []
+    letters = ffi.new("char[]", results.encode())
+    binding = ffi.new("THNNBinding *", {"function": address, "flags": flags, "results": letters})
+    binding.repeat = 0 if repeat is None else id(repeat)
+    if sources is not None:
+        constants = tuple(s.constant for s in sources)
+        numbers = ffi.new("int16_t[]", [n for s in sources for n in (s.position, s.dimension)])
+        binding.constants, binding.sources = id(constants), numbers
+    if not lib.thnn_bind(binding, id(made)):
         raise MemoryError
-    return result[0]
+    return made[0]
 
 
 class Library:

@@ -12,32 +12,6 @@ from thnn._header import Argument, Function, HeaderError, Module, group_modules,
 
 BANNER = '"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""\n'
 
-#: Names in the generated source of classes and backend methods; an argument of the same name would hide them.
-RESERVED_ARGUMENTS = frozenset(
-    [
-        *("self", "cls", "ctx", "return_indices"),
-        *("TypeError", "updateOutput", "ALLOCATE", "GRADIENT", "TRANSFORM"),
-        *(
-            "call_updateOutput",
-            "call_updateGradInput",
-            "call_accGradParameters",
-            "call_backward",
-            "call_in_place",
-        ),
-        *("arguments", "call", "check_in_place", "check_overwritable", "check_shareable", "flag"),
-        *(
-            "context",
-            "function",
-            "gradients",
-            "increment_version",
-            "invoke",
-            "needs",
-            "number",
-            "read_context",
-        ),
-        *("numbers", "refuse_recorder", "report", "rule", "share", "state", "t", "through_operators"),
-    ]
-)
 #: Attributes of a backend, which a function of the same name would hide.
 RESERVED_FUNCTIONS = frozenset({"library_state", "register_method"})
 #: Names of generated files that do not belong to a family.
@@ -74,9 +48,6 @@ def _check_arguments(function: Function) -> None:
     seen: set[str] = set()
     for argument in function.arguments:
         name = argument.variable
-        is_state = argument.role == "state"
-        if name.startswith("_") or (name in RESERVED_ARGUMENTS and not is_state):
-            raise HeaderError(argument.location, f"no argument can be called {argument.name!r} in Python")
         if argument.name == "gradOutput" and argument.role != "gradOutput":
             raise HeaderError(argument.location, "only the gradient of the output can be called 'gradOutput'")
         if name in seen:
@@ -202,9 +173,11 @@ def _stub(module: Module) -> Iterator[str]:
     text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
     yield f"\nclass {module.name}Function({_base(module)}):\n"
     yield textwrap.indent(f'"""{_escaped(text)}\n"""\n', "    ", lambda line: bool(line.strip()))
-    yield f"    def __init__(self{''.join(f', {s}' for s in scalars)}) -> None: ...\n"
-    yield f"    def __call__(self, {', '.join(called)}) -> {result}: ...\n"
-    yield f"    @classmethod\n    def apply(cls, {', '.join(applied)}) -> {result}: ...\n"
+    names = {a.name for a in forward.arguments}
+    self, cls = ("_" * (name in names) + name for name in ("self", "cls"))
+    yield f"    def __init__({self}{''.join(f', {s}' for s in scalars)}) -> None: ...\n"
+    yield f"    def __call__({self}, {', '.join(called)}) -> {result}: ...\n"
+    yield f"    @classmethod\n    def apply({cls}, {', '.join(applied)}) -> {result}: ...\n"
 
 
 def _escaped(text: str) -> str:

@@ -25,6 +25,7 @@ from thnn._operators import calls
 from thnn._operators.calls import define
 from thnn._operators.model import OperatorCall
 from thnn._operators.operators import Operators
+from thnn._plan import ClassPlan
 from thnn._torch import has_backward_class, in_onnx_export, is_dynamo_compiling, node_apply
 
 _MISSING: Any = object()
@@ -45,7 +46,15 @@ def _make_node(cls: type[FunctionBase]) -> Any:
         return node
     made: Any = node._backward_cls
     # A slot, since the dictionary of an object takes longer to create and to free than a small kernel.
-    own = {"__module__": cls.__module__, "__slots__": ("scalars",), "apply": cls.backward}
+    apply = backward = cls.backward
+    if not inspect.isfunction(
+        backward
+    ):  # torch calls node.apply(*gradients); functions of C do not become methods
+
+        def apply(node: Any, *gradients: Any) -> Any:
+            return backward(node, *gradients)
+
+    own = {"__module__": cls.__module__, "__slots__": ("scalars",), "apply": apply}
     node._backward_cls = type(made.__name__, (made,), own)
     return node
 
@@ -63,7 +72,7 @@ class FunctionBase:
     """
 
     module: ClassVar[Module]
-    source: ClassVar[str] = ""
+    plan: ClassVar[ClassPlan]
     has_second_derivatives: ClassVar[bool] = True
     # Names in the order of `apply`, and the number of tensors among them.
     _names: ClassVar[tuple[str, ...]] = ()
@@ -131,7 +140,7 @@ class FunctionBase:
             cls._call = cls._call._replace(is_overridden=True)
         if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
             # A subclass that overrides forward only: its forward also serves calls without a gradient.
-            cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
+            cls.compute = staticmethod(cls._enter)
 
     @classmethod
     def _describe_settings(cls) -> None:
@@ -180,7 +189,7 @@ class FunctionBase:
             parameters.append(inspect.Parameter(_identifier(name), kind, default=default))
         return inspect.Signature(parameters)
 
-    def __init__(self, *settings: Any, **keywords: Any) -> None:
+    def __init__(self, /, *settings: Any, **keywords: Any) -> None:
         if not keywords and self._keep_plain(settings):
             return
         names = self._names[self._call_tensor_count :]
@@ -234,7 +243,7 @@ class FunctionBase:
             return self._named
         return dict(zip(self._names[self._call_tensor_count :], self._settings[: self._given]))
 
-    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *tensors: Any, **keywords: Any) -> Any:
         if len(tensors) == self._call_tensor_count and not keywords and not self._tensors_by_keyword:
             return type(self).apply(*tensors, *self._settings)
         return type(self).apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
@@ -350,7 +359,7 @@ class FunctionBase:
         return tuple(values)
 
     @classmethod
-    def apply(cls, *args: Any, **keywords: Any) -> Any:
+    def apply(cls, /, *args: Any, **keywords: Any) -> Any:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if is_dynamo_compiling():
             return cls._traced_apply(*args, **keywords)
@@ -359,7 +368,7 @@ class FunctionBase:
         try:
             context = cls._context_of(args)
             if context == PLAIN:
-                return cls.compute(*args)[0]
+                return cls.compute(*args)
             if context == GRADIENT:
                 return cls._enter(*args)
         except (TypeError, ValueError):
@@ -421,7 +430,7 @@ class FunctionBase:
         return calls.gradients(cls, needs, gradOutput, kept)
 
     @classmethod
-    def _traced_apply(cls, *args: Any, **keywords: Any) -> Any:
+    def _traced_apply(cls, /, *args: Any, **keywords: Any) -> Any:
         """`apply` as torch.compile traces it. Compiled code checks in each call every global name and every attribute
         of the class that this function reads: all but the operator is in the OperatorCall, a constant."""
         call = define(cls)
@@ -485,13 +494,13 @@ def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
 class Criterion(FunctionBase):
     """Base of the criterion classes."""
 
-    def __init__(self, *args: Any, **keywords: Any) -> None:
+    def __init__(self, /, *args: Any, **keywords: Any) -> None:
         self._target: Any = _MISSING
         if args and isinstance(args[0], Tensor):
             self._target, args = args[0], args[1:]
         super().__init__(*args, **keywords)
 
-    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *tensors: Any, **keywords: Any) -> Any:
         if self._target is _MISSING:
             return super().__call__(*tensors, **keywords)
         # PyTorch 0.1.1: the target belongs to the object, the loss has one dimension.

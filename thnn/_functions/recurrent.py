@@ -60,7 +60,7 @@ class LSTMFusedFunction(_RecurrentCell):
     _optional = frozenset({"bias1", "bias2"})
 
     @classmethod
-    def apply(cls, *args: Any, **keywords: Any) -> tuple[Tensor, Tensor]:
+    def apply(cls, /, *args: Any, **keywords: Any) -> tuple[Tensor, Tensor]:
         """Computes (output, outputCell); arguments are the tensors in the order of THNN.h."""
         results = super().apply(*args, **keywords)
         return results[0], results[1]
@@ -68,8 +68,8 @@ class LSTMFusedFunction(_RecurrentCell):
     @staticmethod
     def compute(
         input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, cell: Tensor
-    ) -> tuple[Any]:
-        return (LSTMFusedFunction._run(input, hidden, bias1, bias2, cell, None),)
+    ) -> tuple[Tensor, Tensor, Any]:
+        return LSTMFusedFunction._run(input, hidden, bias1, bias2, cell, None)
 
     @staticmethod
     def _run(*arguments: Any) -> tuple[Tensor, Tensor, Any]:
@@ -134,7 +134,7 @@ class GRUFusedFunction(_RecurrentCell):
     _optional = frozenset({"bias1", "bias2"})
 
     @classmethod
-    def apply(cls, *args: Any, **keywords: Any) -> Tensor:
+    def apply(cls, /, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors in the order of THNN.h."""
         results = super().apply(*args, **keywords)
         # Under autocast FunctionBase.apply calls this method with cast tensors, and gets a single tensor.
@@ -143,7 +143,7 @@ class GRUFusedFunction(_RecurrentCell):
     @staticmethod
     def compute(
         input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, hx: Tensor
-    ) -> tuple[Any]:
+    ) -> tuple[Tensor, Tensor]:
         output: Any
         storage: Any
         try:
@@ -153,13 +153,13 @@ class GRUFusedFunction(_RecurrentCell):
         arguments = (input, hidden, bias1, bias2, hx, output, storage)
         if report := _call_gru_forward(arguments):
             *_, output, storage = invoke(_gru_forward, ANY, arguments, report)
-        return ((output, storage),)
+        return output, storage
 
     @staticmethod
     def forward(
         ctx: Any, input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, hx: Tensor
     ) -> tuple[Tensor, Tensor]:
-        ((output, storage),) = GRUFusedFunction.compute(input, hidden, bias1, bias2, hx)
+        output, storage = GRUFusedFunction.compute(input, hidden, bias1, bias2, hx)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(storage)
         _save_bias_shapes(ctx, bias1, bias2)

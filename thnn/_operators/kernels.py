@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from thnn._binding.call import results_of
-from thnn._binding.library import ALLOCATE, Library
+from torch import Tensor
+
+from thnn._binding.call import planned
+from thnn._binding.library import Library
 from thnn._derivatives.rule import Reference
 from thnn._header import Function, Module
-from thnn._operators.source import Lines, backward_call, compile_source, letters_of
-from thnn._plan import Source, backward_sources, forward_sources, gradients_of, read_by_backwards
+from thnn._plan import CallPlan, Source, backward_sources, forward_sources, gradients_of, read_by_backwards
 from thnn._torch import dynamo_disable
 
 
@@ -41,43 +42,73 @@ def forward_kernel(module: Module, library: Library) -> Callable[..., Any]:
     saved, running = forward.tensors("saved"), [a.name for a in forward.running]
     scalars = [a for a in forward.scalars if a.name != "inplace"]
     generators = [a for a in forward.arguments if a.role == "generator"]
+    names = [a.variable for a in (*tensors, *scalars, *generators)]
     sources = forward_sources(module)
     if "inplace" in sources:
         sources["inplace"] = Source(constant=False)
+    results = [a.name for a in (*forward.tensors("output"), *saved)]
     optional = [a.name for a in saved if a.is_optional]
-    trains = any(a.name == "train" for a in forward.scalars) and bool(optional or running)
-    code = Lines()
-    code.add(f"def {forward.name}({', '.join(a.variable for a in (*tensors, *scalars, *generators))}):", 0)
-    code.check_given(forward, [a.name for a in tensors if not a.is_optional])
-    if trains:
-        sources.update((n, Source("g", "allocate")) for n in optional if sources[n].letter == "g")
-        code.add("allocate = ALLOCATE if train else None")
-    if trains and running:
-        code.add("if train:")
-    for name in running:
-        code.add(f"{name} = None if {name} is None else {name}.clone()", 1 + trains)
-    code.call(forward, sources)
-    if trains and running:
-        code.add("if not train:")
-        code.add(f"{' = '.join(running)} = None", 2)
-    results = [a.name for a in (*forward.tensors("output"), *saved)] + running
-    code.results(results, [*optional, *running], tensors[0].name)
-    return _kernel(code, forward, sources, library)
+    train_at = names.index("train") if "train" in names and (optional or running) else -1
+    running_at = [names.index(name) for name in running]
+    bound = library.bind(forward)
+    call = evaluate = planned(bound, CallPlan(forward, sources), names)
+    if train_at >= 0:
+        # A result that is given, and is None.
+        absent = {n: Source("g", _ABSENT) for n in optional if sources[n].letter == "g"}
+        evaluate = planned(bound, CallPlan(forward, {**sources, **absent}), [*names, _ABSENT])
+    order = _order(CallPlan(forward, sources).results, results)
+    check = _checking_given(forward, names, [a.name for a in tensors if not a.is_optional])
 
+    def kernel(*values: Any) -> Any:
+        check(values)
+        if train_at >= 0 and not values[train_at]:
+            return packed([*order(evaluate((*values, None))), *(None for _ in running)], values[0])
+        if not running:
+            return packed(order(call(values)), values[0])
+        given = list(values)
+        for k in running_at:
+            given[k] = None if values[k] is None else values[k].clone()
+        return packed([*order(call(tuple(given))), *(given[k] for k in running_at)], values[0])
 
-def _kernel(
-    code: Lines,
-    function: Function,
-    sources: Mapping[str, Source],
-    library: Library,
-    scaled: bool = False,
-) -> Callable[..., Any]:
-    """The function of the source, which calls a C function."""
-    call = results_of(library.bind(function), letters_of(function, sources), scaled=scaled)
-    namespace = {f"call_{function.phase}": call, "check_given": check_given, "ALLOCATE": ALLOCATE}
-    compile_source(function.name, "\n".join(code.lines) + "\n", namespace)
-    kernel: Callable[..., Any] = namespace[function.name]
     return dynamo_disable(kernel)  # torch.compile meets it where a graph breaks, as at backward()
+
+
+_ABSENT = "<absent>"  # the value None, which follows the arguments
+
+
+def _order(found: Sequence[str], wanted: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+    """A function of the results of a call that returns them in the order in which they are wanted."""
+    if len(found) == 1:
+        return lambda result: (result,)
+    if list(found) == list(wanted):
+        return lambda results: results
+    positions = [found.index(name) for name in wanted]
+    return lambda results: [results[k] for k in positions]
+
+
+def _checking_given(
+    function: Function, names: Sequence[str], required: Sequence[str], scaled: bool = False
+) -> Callable[[Sequence[Any]], None]:
+    """`check_given` as a function of the arguments of a kernel."""
+    positions = [names.index(name) for name in required]
+
+    def check(values: Sequence[Any]) -> None:
+        for k in positions:
+            if values[k] is None:
+                break
+        else:
+            if not scaled or values[0].dim() == 0:
+                return
+        check_given(function.name, scaled, **{name: values[k] for name, k in zip(required, positions)})
+
+    return check
+
+
+def packed(results: Sequence[Any], like: Tensor) -> Any:
+    """The results of an operator, with an empty tensor in place of None."""
+    if len(results) == 1:
+        return like.new_empty(0) if results[0] is None else results[0]
+    return tuple([like.new_empty(0) if r is None else r for r in results])
 
 
 class BackwardKernel(NamedTuple):
@@ -105,16 +136,25 @@ def backward_kernels(module: Module, library: Library, reference: Reference | No
     optional = {a.name for a in forward.tensors() if a.is_optional}
     keep = read_by_backwards(module, all_inputs=reference is not None)
     arguments = (*keep, *(v for v in scalars.values() if v != "inplace"))
+    names = ["gradOutput", *arguments]
+    required = ["gradOutput", *(n for n in keep if n not in optional)]
+    factor = "gradOutput" if module.is_criterion else None
     kernels = []
     for function in module.backwards:
+        plan = CallPlan(function, backward_sources(module, function, inputs, keep, scalars))
         gradients = gradients_of(function, inputs)
-        code = Lines()
-        code.add(f"def {function.name}(gradOutput, {', '.join(arguments)}):", 0)
-        criterion = module.is_criterion
-        code.check_given(function, ["gradOutput", *(n for n in keep if n not in optional)], criterion)
-        sources = backward_sources(module, function, inputs, keep, scalars)
-        backward_call(code, function, sources, {}, criterion)
-        code.results([*gradients], [*gradients], "gradOutput")
-        run = _kernel(code, function, sources, library, scaled=criterion)
-        kernels.append(BackwardKernel(function, arguments, gradients, sources, run))
+        check = _checking_given(function, names, required, module.is_criterion)
+        call = planned(library.bind(function), plan, names, factor)
+        run = _backward(call, _order(plan.results, list(gradients)), check)
+        kernels.append(BackwardKernel(function, arguments, gradients, plan.sources, run))
     return kernels
+
+
+def _backward(
+    call: Callable[..., Any], order: Callable[[Any], Sequence[Any]], check: Callable[..., None]
+) -> Callable[..., Any]:
+    def kernel(*values: Any) -> Any:
+        check(values)
+        return packed(order(call(values)), values[0])
+
+    return dynamo_disable(kernel)

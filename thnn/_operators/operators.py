@@ -22,7 +22,7 @@ from thnn._binding.library import ALLOCATE
 from thnn._header import Argument, Function
 from thnn._operators import flops, shapes
 from thnn._operators.differentiation import make_node
-from thnn._operators.kernels import BackwardKernel, check_given, forward_kernel
+from thnn._operators.kernels import BackwardKernel, check_given, forward_kernel, packed
 from thnn._operators.model import OperatorModel
 from thnn._operators.rules import rule_of
 from thnn._torch import definitions
@@ -204,14 +204,14 @@ class Operators(OperatorModel):
         check_one_device(f"{self.module.name}_updateOutput", named)
         updated = [named[a.name] if named.get("train", True) else None for a in self.modified]
         copies = [None if t is None else torch.empty_like(t) for t in updated]
-        return _packed([*self.fake_results(named), *copies], values[0])
+        return packed([*self.fake_results(named), *copies], values[0])
 
     def _fake_gradients(self, kernel: BackwardKernel) -> Callable[..., Any]:
         def fake(gradOutput: Tensor, *values: Any) -> Any:
             named = dict(zip(kernel.arguments, values))
             check_one_device(kernel.function.name, {"gradOutput": gradOutput, **named})
             sources = [named[name] for name in kernel.templates.values()]
-            return _packed([None if s is None else torch.empty_like(s) for s in sources], gradOutput)
+            return packed([None if s is None else torch.empty_like(s) for s in sources], gradOutput)
 
         return fake
 
@@ -289,9 +289,3 @@ def _empty_batch(operator: Any, in_dims: Sequence[int | None], values: Sequence[
         return torch.empty((0, *results.shape), dtype=results.dtype, device=device), 0
     empty = (torch.empty((0, *r.shape), dtype=r.dtype, device=device) for r in results)
     return tuple(empty), (0,) * len(results)
-
-
-def _packed(results: Sequence[Any], like: Tensor) -> Any:
-    """The results of an operator, with an empty tensor in place of None."""
-    tensors = tuple(like.new_empty(0) if r is None else r for r in results)
-    return tensors if len(tensors) > 1 else tensors[0]

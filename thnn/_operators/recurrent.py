@@ -32,7 +32,7 @@ class RecurrentOperators(Operators):
             )
             if self._is_lstm:
                 return self.cls._run(*values, torch.empty_like(values[0]))
-            return self.cls.compute(*values)[0]
+            return self.cls.compute(*values)
 
         forward = self.module.forward.name  # type: ignore[union-attr]
         return kernel

@@ -91,12 +91,16 @@ static THNNTensor *request(THNNState *state, const char *name, THNNTensor *tenso
     THNN_fail(state, THNN_VALUE_ERROR, name, "more than %d outputs to resize", THNN_MAX_REQUESTS);
     return tensor;
   }
-  THNNRequest *r = &state->requests[state->requestCount++];
+  THNNRequest *r = &state->requests[state->requestCount];
   r->argument = tensor->argument;
   r->like = like;
   r->layout = layout;
   r->ndim = ndim;
   memcpy(r->size, size, sizeof(int64_t) * (size_t)ndim);
+  if (!state->meta && tensor->ndim == THNN_UNALLOCATED && state->allocateResult != NULL &&
+      state->allocateResult(state, r))
+    return tensor;
+  state->requestCount++;
   state->status = THNN_RESIZE;
   return tensor;
 }

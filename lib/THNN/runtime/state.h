@@ -56,6 +56,10 @@ typedef struct THNNState {
      CPU's functions do not call it. */
   void *(*allocate)(struct THNNState *state, int64_t bytes);
   void *allocations; /* the caller's record of this memory */
+  /* A function of the caller, or NULL: allocates a tensor that the function requests, so that the caller need not repeat
+     the call; false if it cannot. */
+  bool (*allocateResult)(struct THNNState *state, const THNNRequest *request);
+  void *caller; /* for the caller's functions */
   char message[1024];
 } THNNState;
 

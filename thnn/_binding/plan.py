@@ -1,0 +1,53 @@
+"""The functions of a class, made of its plan by lib/binding/plan.c."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from thnn._binding.extension import ffi, lib
+from thnn._plan import ClassPlan
+
+
+def bind_class(
+    plan: ClassPlan, calls: tuple[Any, ...], inplace_at: int, indices_at: int
+) -> Sequence[Callable[..., Any]]:
+    """compute, forward and backward of a class. `calls` are the objects of thnn_bindClass (lib/binding/plan.h)."""
+    results = plan.forward.results
+    made: list[Callable[..., Any]] = []
+    gradients = [
+        (plan.inputs.index(plan_of[name]), number)
+        for number, (call, plan_of) in enumerate(
+            zip(plan.backwards, map(plan.gradients_of_call, plan.backwards))
+        )
+        for name in call.results
+    ]
+    shape = ffi.new("THNNClassPlan *")
+    shape.tensors, shape.scalars, shape.arguments = len(plan.inputs), len(plan.scalars), len(plan.parameters)
+    shape.inplaceAt, shape.indicesAt = inplace_at, indices_at
+    shape.output = results.index(plan.output)
+    shape.indices = results.index("indices") if indices_at >= 0 else -1
+    shape.backwardCount = len(plan.backwards)
+    shape.keptCount = _fill(shape.kept, [_kept(plan, name) for name in plan.keep])
+    shape.zeroCount = _fill(shape.zeros, [plan.parameters.index(name) for name in plan.output_for_input])
+    shape.gradientCount = _fill(shape.gradients, [position for position, _ in gradients])
+    _fill(shape.gradientCall, [number for _, number in gradients])
+    if not lib.thnn_bindClass(shape, id(calls), id(made)):
+        raise MemoryError
+    return made
+
+
+def _kept(plan: ClassPlan, name: str) -> int:
+    """The number of a tensor that forward saves (lib/binding/plan.h)."""
+    if name not in plan.inputs:
+        return int(lib.THNN_KEPT_RESULT) + plan.forward.results.index(name)
+    return plan.inputs.index(name) + (lib.THNN_KEPT_DATA if name in plan.sizes else 0)
+
+
+def _fill(array: Any, values: Sequence[int]) -> int:
+    """Writes an array of the plan; returns the number of values. Raises ValueError for more than it has."""
+    if len(values) > len(array):
+        raise ValueError(f"expected at most {len(array)} tensors, got {len(values)}")
+    for k, value in enumerate(values):
+        array[k] = value
+    return len(values)
