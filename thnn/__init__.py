@@ -16,8 +16,8 @@ The package has
 - batch normalization as an operator that updates estimates (``thnn.batch_norm``) and across processes
   (``thnn.SyncBatchNormalizationFunction``);
 - nets that fork into training and inference (``thnn.graph``), and data parallelism (``thnn.parallel``);
-- the modules that programs of 2017 import (``thnn.compat``);
-- a parser of headers (``thnn.parse_header``), and ``thnn.load``, which compiles the functions of a header of one's own.
+- the modules that legacy PyTorch code imports (``thnn.compat``);
+- a parser of headers (``thnn.parse_header``), and ``thnn.load``, which compiles the functions of a custom header.
 
 ``python -m thnn`` lists the commands.
 """
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 
 def _public() -> list[str]:
-    """The names that `from thnn import *` imports: without subpackages and names so general that they would shadow
+    """The names that `from thnn import *` imports: no subpackages, and no names so general that they would shadow
     others."""
     shadowing = {"Argument", "Function", "HeaderError", "Location", "Module", *SUBPACKAGES}
     classes = import_module("thnn._classes").function_classes

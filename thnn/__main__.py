@@ -48,7 +48,7 @@ def _output_file(text: str) -> str:
     try:
         path = Path(text)
         is_new = not path.exists()
-        if not path.is_fifo():  # whose reader would see the end of the file
+        if not path.is_fifo():  # the reader of a FIFO would see the end of the file
             path.open("ab").close()
         if is_new:
             path.resolve().unlink()  # the path may be a link
@@ -64,7 +64,7 @@ _CHOSEN_MODULES = (
 
 
 def _parser() -> argparse.ArgumentParser:
-    # The console command has the name thnn, a module is run by the path of this file.
+    # argv[0] is `thnn` for the console command, and the path of this file for python -m thnn.
     is_command = Path(sys.argv[0]).name == "thnn"
     prog = "thnn" if is_command else "python -m thnn"
     parser = argparse.ArgumentParser(prog=prog, description="thnn from the command line.")
@@ -216,7 +216,7 @@ def _parser() -> argparse.ArgumentParser:
         "regenerate",
         help="rewrite the files generated from THNN.h and rebuild the library (in a source tree)",
         description="Writes only files that change. Exit status 1 on any error; the old build then remains. After "
-        "an error of nvcc the CUDA library alone is old, and everything else is new.",
+        "an error of nvcc only the CUDA library is old, and everything else is new.",
     )
     command.add_argument(
         "--check", action="store_true", help="only list stale generated files, with the reason"
@@ -269,7 +269,7 @@ def _route(is_fast: bool, otherwise: str) -> str:
 
 
 def _missing(names: Mapping[str, str]) -> str:
-    """The private names of torch that this torch lacks, by the consequence."""
+    """The private names that this torch lacks, grouped by consequence."""
     by_consequence: dict[str, list[str]] = {}
     for name, consequence in names.items():
         by_consequence.setdefault(consequence, []).append(name)
@@ -406,7 +406,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _check_apart(options: argparse.Namespace, given: Sequence[str]) -> int:
-    """Checks the functions of a header in a process of its own; if a kernel ends it, tells which one."""
+    """Checks the functions of a header in a separate process; if a kernel ends it, tells which one."""
     path = os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])
 
     def run(*arguments: str) -> int:
@@ -415,7 +415,7 @@ def _check_apart(options: argparse.Namespace, given: Sequence[str]) -> int:
             try:
                 return process.wait()
             except BaseException:
-                process.terminate()  # not kill(), so that the process ends those that it has started
+                process.terminate()  # not kill(), so that the process can end its own children
                 raise
 
     status = run(*given, "--in-this-process")
@@ -434,7 +434,7 @@ def _check_apart(options: argparse.Namespace, given: Sequence[str]) -> int:
 
 @contextmanager
 def _exit_at_sigterm() -> Iterator[None]:
-    """Makes SIGTERM raise SystemExit, so that the process for which this one waits can be ended, too."""
+    """Makes SIGTERM raise SystemExit, so that the child process that this one waits for is ended, too."""
 
     def exit_(number: int, _: object) -> NoReturn:
         sys.exit(128 + number)

@@ -1,4 +1,4 @@
-"""The class of each module of the header that forms a class, by name."""
+"""The class of each module of the header that has one, by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thnn._operators.calls import define
 
 
 class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
-    """Name -> class for every module of the header that forms a class; a class is created at the first access."""
+    """Name -> class for every module of the header that has a class; a class is created at the first access."""
 
     def __init__(self) -> None:
         self._classes: dict[str, type[FunctionBase]] = {}
@@ -78,8 +78,9 @@ def register_operators(loaded: Loaded | None = None) -> None:
     """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second, or those of a module
     that `thnn.load` or `thnn.open_library` returned.
 
-    A class defines its own at its first use. Programs that ``torch.export.save`` or ``torch.jit.save`` wrote contain
-    operators, but no classes: call this before loading one. ``torch.jit.script`` compiles calls of the operators, too.
+    A class defines its operator at its first use. Programs that ``torch.export.save`` or ``torch.jit.save`` wrote
+    contain operators, but no classes: call this before loading one. ``torch.jit.script`` compiles calls of the
+    operators, too.
     """
     for cls in (function_classes if loaded is None else loaded.function_classes).values():
         define(cls)

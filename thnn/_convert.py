@@ -38,9 +38,9 @@ _CONTAINER_FORWARDS = (nn.Module.forward, nn.Sequential.forward, nn.Identity.for
 _WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 # The names of instructions that compute, in code of Python 3.10 or later.
 _OPERATORS = ("BINARY_", "INPLACE_", "UNARY_", "COMPARE_")
-# A parametrized layer has a class of its own.
+# Parametrization gives a layer a new class.
 _PARAMETRIZED = "parametrized"
-# Of each activation that batch normalization may include: the layer, and the one that replaces it after a fusion.
+# Activation that batch normalization may include -> the layer, and the one that replaces it after a fusion.
 _RECTIFIERS: dict[Activation, tuple[type[nn.Module], type[nn.Module]]] = {
     "relu": (thnn.nn.ReLU, FusedReLU),
     "relu6": (thnn.nn.ReLU6, FusedReLU6),
@@ -125,7 +125,7 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
 
     Returns a `Report` of what changed. ``revert`` undoes the conversion.
 
-    Errors: TypeError for an object that is no module.
+    Errors: TypeError for an object that is not a module.
     """
     _check_module("convert", model)
     replaced, left = [], []
@@ -151,7 +151,7 @@ def revert(model: nn.Module) -> Report:
 
     A layer with an option that torch's layer lacks (batch normalization with ``first_batch``, say) is left alone.
 
-    Returns a `Report`. Errors: TypeError for an object that is no module.
+    Returns a `Report`. Errors: TypeError for an object that is not a module.
     """
     _check_module("revert", model)
     replaced, left = [], []
@@ -178,7 +178,7 @@ def _check_module(function: str, model: Any) -> None:
 
 
 def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """The modules, of parametrized ones without their parametrizations; each with its first name."""
+    """The modules, each with its first name; parametrizations of parametrized modules are left out."""
     inner: set[int] = set()
     for name, module in model.named_modules():
         if id(module) in inner:
@@ -189,7 +189,7 @@ def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 
 def _computes(module: nn.Module) -> bool:
-    """Whether a module that is not one of thnn computes something itself: its forward does not only call children."""
+    """Whether a module from outside thnn computes something itself: its forward does more than call children."""
     forward = type(module).forward
     is_ours = type(module).__module__.startswith("thnn.")
     if is_ours or forward in _CONTAINER_FORWARDS or isinstance(module, _WRAPPERS):
@@ -221,8 +221,8 @@ def _why_unknown(layer: nn.Module) -> str:
 
 
 def _reason_of_types(model: nn.Module) -> str:
-    """Why layers without floating-point tensors cannot be converted: their inputs will probably be of the type of the
-    parameters, none of which thnn takes. '' if it takes one, or if there are none."""
+    """Why layers without floating-point tensors cannot be converted: their inputs will probably have the type of the
+    model's parameters, and thnn takes none of these types. '' if it takes one, or if there are no parameters."""
     found = {(p.device.type, p.dtype) for p in model.parameters() if p.dtype.is_floating_point}
     if not found or any(dtype in _DTYPES.get(device, (dtype,)) for device, dtype in found):
         return ""
@@ -305,7 +305,7 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
         for name, child in module.named_children():
             children.update(id(layer) for layer in child.modules())
             found.update(_followers(child, f"{prefix}{name}."))
-        # A layer below two children may have another use in the other one.
+        # A layer below two children may be used differently in each.
         return {key: layers for key, layers in found.items() if children[key] == 1}
     arguments = inspect.signature(module.forward).parameters.values()
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -333,7 +333,7 @@ def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, d
                 refused.add(id(layer))
             else:
                 layers[prefix + path_in_model(user.target)] = follower
-        if len(node.users) != 1:  # several would return one tensor, which an in-place operation may change
+        if len(node.users) != 1:  # users would share one tensor, which may change in place
             refused.add(id(layer))
         found.setdefault(id(layer), {}).update(layers)
     return {key: layers for key, layers in found.items() if key not in refused}

@@ -1,4 +1,4 @@
-"""``python -m thnn doctor``: what this machine lacks for thnn, and the command that brings it.
+"""``python -m thnn doctor``: what this machine lacks for thnn, and the command that installs it.
 
 The command also runs before anything is installed, and with a Python that is too old: functions import what they
 examine. ``python -m thnn info`` describes what is in use, and needs the library.
@@ -36,7 +36,7 @@ _INSTALL = {
     "macos": "xcode-select",
 }
 _PACKAGES = {
-    "venv": {"apt": f"{_PYTHON}-venv"},  # other systems have it in Python's package
+    "venv": {"apt": f"{_PYTHON}-venv"},  # elsewhere part of Python's own package
     "Python headers": {"apt": f"{_PYTHON}-dev", "dnf": "python3-devel"},
     "make": {"apt": "make", "dnf": "make", "conda": "make", "macos": "--install"},
     "C compiler": {"apt": "gcc libc6-dev", "dnf": "gcc", "conda": "gcc", "macos": "--install"},
@@ -46,7 +46,7 @@ _PACKAGES = {
 
 
 class Missing(Exception):
-    """What is wrong, and the command that mends it, or ""."""
+    """What is wrong, and the command that fixes it, or ""."""
 
     def __init__(self, fault: str, command: str = "") -> None:
         super().__init__(fault)
@@ -55,7 +55,7 @@ class Missing(Exception):
 
 
 class Need(NamedTuple):
-    """A thing, what needs it, and the function that describes it or raises Missing."""
+    """A requirement, what needs it, and the function that describes it or raises Missing."""
 
     name: str
     user: str
@@ -171,7 +171,7 @@ def _openmp() -> str:
     compiler = _compiler()
     if compiler is None:
         raise Missing("there is no C compiler")
-    # Without <omp.h>, as the library is compiled.
+    # Without <omp.h>, which the library does not include either.
     program = "int omp_in_parallel(void);\nint main(void) { return omp_in_parallel(); }"
     if error := _compile(compiler.command, "c", program, "-lgomp"):
         raise _missing("OpenMP", error)
@@ -270,14 +270,14 @@ FOR_MORE: tuple[Need, ...] = (
 
 
 def doctor(for_build: bool) -> int:
-    """Prints what is there and what is missing, with the command that brings it.
+    """Prints what is there and what is missing, with the command that installs it.
 
-    With `for_build` only what a build in a source tree needs and pip does not install. Returns 1 if something is
+    `for_build`: only what a build in a source tree needs and pip does not install. Returns 1 if something is
     missing without which `import thnn`, or the build, fails; otherwise 0.
     """
     required = FOR_BUILD if for_build else (FOR_BUILD[0], *FOR_USE)
     others = () if for_build else (*FOR_BUILD[1:], *FOR_MORE)
-    if _IS_TOO_OLD:  # for the functions of the other needs
+    if _IS_TOO_OLD:  # the other checks need a newer Python
         required, others = FOR_BUILD[:1], ()
     are_met = [_report(need) for need in required]
     for need in others:

@@ -9,7 +9,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
 
 
 def keep_freed_memory() -> None:
-    """Makes the C library keep freed memory in the process, for all tensors on the CPU, those of torch included.
+    """Makes the C library keep freed memory in the process, for all tensors on the CPU, torch's included.
 
     By default glibc maps each large block separately, and returns it to the system when it is freed (the limit adapts
     between 128 KiB and 32 MiB); the next tensor of that size begins with a page fault per 4 KiB. After this call,

@@ -1,4 +1,4 @@
-"""The public names of thnn, and what may have been meant by another name."""
+"""The public names of thnn, and suggestions for misspelt ones."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def profile(
 ) -> Profile:
     """Measures which C functions of thnn take how much of the time of a model, and their fractions of the roofline.
 
-    A step is ``model(*inputs)``, the loss of its result, and the gradients of the loss by all parameters and inputs
+    A step is ``model(*inputs)``, the loss of its result, and the gradients of the loss w.r.t. all parameters and inputs
     that require a gradient. The fastest of several steps counts. ``print(thnn.profile(model, input))`` shows a table
     with a row per function: calls, time in milliseconds, share of the step, megabytes of its tensors, and the fraction
     of the roofline. The roofline is the time of a memory copy that moves as many bytes or, for convolutions and Linear,
@@ -110,8 +110,8 @@ def profile(
     rate are measured once per number of threads of torch, within a second. Calls by threads that the model starts
     count, too, so that shares may exceed 100 %; calls by threads that were there before do not.
 
-    Errors: TypeError for a model that is no module, a loss that does not take the result alone, and runs that are no
-    integer; ValueError for runs below 1, and for a loss of several elements or without a gradient; RuntimeError
+    Errors: TypeError for a model that is not a module, a loss that does not take only the result, and runs that is not
+    an integer; ValueError for runs below 1, and for a loss of several elements or without a gradient; RuntimeError
     inside of another profile; the errors of the model.
     """
     if not isinstance(model, nn.Module):
@@ -129,7 +129,8 @@ def profile(
     def observe(*call: Any) -> None:
         step.observe(*call)
 
-    # The observer first: refused, since another profile is running, it must not restore the buffers of that one.
+    # The observer first: if it is refused, since another profile is running, that profile's buffers must not be
+    # restored.
     with observed(observe), _state_kept(model):
         for run in range(-1, runs):
             step = _Step()
@@ -146,13 +147,13 @@ def _check_loss(loss: Callable[[Any], Tensor]) -> None:
         raise TypeError(f"profile: loss: expected a function, got {type(loss).__name__}")
     try:
         signature = inspect.signature(loss.forward if isinstance(loss, nn.Module) else loss)
-    except ValueError:  # a function of C may have none
+    except ValueError:  # a C function may have no signature
         return
     try:
         signature.bind(None)
     except TypeError as error:
         raise TypeError(
-            f"profile: loss: expected a function of the model's output alone, such as"
+            f"profile: loss: expected a function of only the model's output, such as"
             f" lambda output: F.cross_entropy(output, target), got one with another signature: {error}"
         ) from None
 
@@ -169,7 +170,7 @@ def _compute(
         if not wanted or not isinstance(value, Tensor) or not value.requires_grad:
             raise ValueError(
                 "profile: the loss depends on no parameter and no input that requires a gradient; backward=False"
-                " measures the forward alone"
+                " measures only the forward"
             )
         if value.numel() != 1:
             raise ValueError(
@@ -232,7 +233,7 @@ class _Step:
         self.thread = threading.get_ident()
         self.others = {t.ident for t in threading.enumerate()} - {self.thread}
         self.seconds = 0.0
-        # Of the thread of the step: seconds that the observer took, and seconds in calls.
+        # In the thread of the step: seconds that the observer took, and seconds in calls.
         self.observing = 0.0
         self.inside = 0.0
         self.calls: dict[str, list[_Call]] = {}
@@ -300,10 +301,10 @@ def _arguments(name: str, count: int) -> Sequence[Argument | None]:
 
 
 def _multiply_adds(name: str, shapes: Mapping[str, Sequence[int]]) -> float:
-    """The number of multiply-adds of a call; 0 if it is compared with a copy only.
+    """The number of multiply-adds of a call; 0 if it is only compared with a copy.
 
-    The first dimension of weight has the channels of the output, in a transposed convolution those of the input. Each
-    element of that output or input takes part in as many multiply-adds as a filter, weight[c], has elements. In a
+    The first dimension of weight has the channels of the output, in a transposed convolution the channels of the input.
+    Each element of that output or input takes part in as many multiply-adds as a filter, weight[c], has elements. In a
     function of all steps of a recurrent layer, each row is multiplied by the weights.
     """
     if name.endswith(("_steps", "_gradSteps")):

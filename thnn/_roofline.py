@@ -1,5 +1,5 @@
-"""The rooflines of this machine: the peak rate of fused multiply-adds, and the rate of copying memory. Beside them, the
-time of a cache line between two cores.
+"""The rooflines of this machine: the peak rate of fused multiply-adds, and the rate of copying memory. Also the time
+that a cache line takes between two cores.
 
 libroofline.so, beside this file, has the loops, which use the instruction set and the threads of the kernels.
 """

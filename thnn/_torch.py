@@ -1,14 +1,15 @@
 """The private names of torch that thnn uses, each with its public fallback.
 
 thnn uses a private name where torch has no public equivalent, or where the public one costs more per call than a small
-kernel. One rule holds for all: where a torch lacks the name, a call takes longer or a feature that the name's line
-tells is missing; thnn can be imported, and no number is wrong. Other files of the package take private names from here.
+kernel. One rule holds for all: where a torch lacks the name, a call takes longer, or a feature is missing that the
+name's line states; thnn can be imported, and no number is wrong. Other files of the package take private names from
+here.
 
-`NAMES` has every name with the consequence of its absence, `missing_names` those that this torch lacks, which
-``python -m thnn info`` prints. The environment variable THNN_WITHOUT, names with commas between them, makes thnn do
-without names that torch has: for tests, and to find the name to which a fault is due.
+`NAMES` has every name with the consequence of its absence, `missing_names` the names that this torch lacks, which
+``python -m thnn info`` prints. The environment variable THNN_WITHOUT, names with commas between them, hides names that
+torch has: for tests, and to find the name that causes a fault.
 
-Two kinds of names are not in NAMES. Attributes of functions by which torch.compile is told something
+Two kinds of names are not in NAMES. Attributes of functions that instruct torch.compile
 (``_torchdynamo_inline``, ``_torchdynamo_disable``, ``_dynamo_marked_constant``) are set; a torch that does not read
 them breaks graphs at calls of thnn. And these attributes of objects, which are older than torch 1.0 unless a version
 stands with them, are read where they are needed:
@@ -110,7 +111,7 @@ _ends: Any = _private(
     "torch.utils.checkpoint:_StopRecomputationError",
     "a recomputation of a checkpoint with batch normalization as its last layer is not counted in num_batches_tracked",
 )
-#: The exceptions by which torch ends a recomputation of a checkpoint as soon as the last tensor is saved.
+#: The exceptions with which torch ends the recomputation of a checkpoint once the last tensor is saved.
 recomputation_ends: tuple[type[Exception], ...] = () if _ends is None else (_ends,)
 
 # torch.compile
@@ -142,12 +143,13 @@ def dynamo_disable(function: _F) -> _F:
 def traced_as(function: Any, traced: Any) -> None:
     """Makes torch.compile trace another function in place of `function`.
 
-    Without the private attribute it traces `function` itself. No class methods, for which torch 2.15 raises an error.
+    Without the private attribute it traces `function` itself. Not for class methods, for which torch 2.15 raises an
+    error.
     """
     function._torchdynamo_inline = traced
 
 
-# torch.compile takes its value for a constant.
+# torch.compile takes the value of a function with this attribute for a constant.
 is_dynamo_compiling: Callable[[], bool] = _private(
     "torch.compiler:is_dynamo_compiling", "torch.compile breaks graphs at calls of thnn", lambda: False
 )
@@ -172,7 +174,7 @@ def marked_constant(function: _F) -> _F:
     return function
 
 
-# Recorders and dispatch modes
+# Tracers and dispatch modes
 
 _UNKNOWN_CONTEXT = "every call takes the way of a call inside a transform of torch, which is slower"
 _proxy_mode = _later(
@@ -232,14 +234,15 @@ def is_decomposing() -> bool:
 
 
 def recorder() -> str | None:
-    """The public name of the active recorder, which would miss the call of a C function; None if there is none."""
+    """The public name of the active tracer that records operators, which would miss a call of a C function; None if
+    there is none."""
     if is_tracing():
         return "torch.jit.trace"
     return "make_fx or torch.export" if _dispatch_modes() > 0 and recording_mode() is not None else None
 
 
 def named_script(name: str, function: Any) -> Any:
-    """A function of TorchScript with a qualified name, by which a trace that was saved finds it."""
+    """A TorchScript function with a qualified name, by which a saved trace finds it."""
     return function if _create_function is None else _create_function(f"__torch__.{name}", function.graph)
 
 
@@ -267,7 +270,8 @@ _destroy: Callable[[torch.library.Library], None] = _private(
 
 @contextmanager
 def definitions(namespace: str) -> Iterator[torch.library.Library]:
-    """A library of torch, for definitions of operators. If they fail none of them remains, and they can be repeated."""
+    """A library of torch, for definitions of operators. If a definition fails, none remains, so that they can be
+    repeated."""
     library = torch.library.Library(namespace, "FRAGMENT")
     try:
         yield library
@@ -290,7 +294,7 @@ node_apply: Any = vars(
     _private("torch._C:_FunctionBase", "a call with a gradient takes a microsecond more", object)
 ).get("apply")
 
-# The class of the objects that a node's backward gets, a base class for those of thnn.
+# The class of the `ctx` that a node's backward gets, a base class for thnn's.
 has_backward_class: Final[bool] = (
     _private("torch.autograd:Function._backward_cls", "a backward takes 0.2 microseconds more") is not None
 )
@@ -302,8 +306,8 @@ _creation_meta: Any = _private(
 
 
 def is_output_of_several(tensor: Tensor) -> bool:
-    """True for a view that an operation with several outputs made (unbind, split): autograd allows no in-place changes,
-    and raises its error after the tensor was overwritten."""
+    """True for a view that an operation with several outputs made (unbind, split): autograd forbids in-place changes,
+    but raises its error only after the tensor was overwritten."""
     # The call below raises an exception for other tensors, which takes ten times as long as a small kernel.
     if tensor._base is None:
         return False
@@ -383,8 +387,8 @@ def has_tangent(tensor: Tensor) -> bool:
 
 
 def below_forward_level(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a function of mappings and sequences of tensors below forward mode, the innermost transform: the transforms
-    outside of it compute the function.
+    """Calls a function of mappings and sequences of tensors below forward mode, the innermost transform, so that only
+    the outer transforms see the call.
 
     torch calls the jvp of an autograd function with forward mode switched off for all levels. Raises
     NotImplementedError if torch lacks a name.
@@ -413,7 +417,7 @@ _API: Any = _private(
 _is_zerotensor: Callable[[Tensor], bool] = _private(
     "torch:Tensor._is_zerotensor", "the error for a zero tensor tells another reason", lambda tensor: False
 )
-# A context manager in which subclasses of tensors see no operation of torch.
+# A context manager that hides torch operations from tensor subclasses.
 without_torch_function: Callable[[], Any] = _private(
     "torch._C:DisableTorchFunctionSubclass", "subclasses of CUDA tensors see operations inside of functions",
     contextlib.nullcontext,
@@ -456,7 +460,7 @@ def addresses(names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(_find(name) or 0 for name in names)
 
 
-# Layers: base classes whose public names cover one number of dimensions each.
+# Layers: base classes of which torch exports only the subclasses for one number of dimensions.
 
 if TYPE_CHECKING:
     BatchNormBase = torch.nn.modules.batchnorm._BatchNorm
@@ -483,7 +487,7 @@ def assert_async(condition: Tensor, message: str) -> None:
         raise RuntimeError(message)
 
 
-# torch.distributed, imported by its callers only
+# torch.distributed, which only its callers import
 
 
 def backend_of(process_group: Any, device: torch.device) -> Any:
@@ -515,7 +519,7 @@ def store_client_of(process_group: Any) -> Any:
     """A separate client of the key-value store of a process group.
 
     The store object that torch keeps is one client for all groups: a call that waits on it blocks every other call.
-    Without ``Store.clone`` that client is returned, and threads with groups of their own can block each other.
+    Without ``Store.clone`` that client is returned, and threads with different groups can block each other.
     """
     store = process_group.get_group_store()
     return store.clone() if hasattr(store, "clone") else store

@@ -318,9 +318,9 @@ REFUSED = {
         _with(scale=lambda g: g["scale"].clone().requires_grad_(), out=lambda g: torch.empty_like(g["x"])),
         ValueError, "out: cannot be differentiated, but scale requires a gradient",
     ),
-    "gradient by mean": (
+    "gradient w.r.t. mean": (
         _with(estimated_mean=lambda g: g["estimated_mean"].clone().requires_grad_()), NotImplementedError,
-        "estimated_mean: the gradient by estimated_mean is not implemented",
+        "estimated_mean: the gradient w.r.t. estimated_mean is not implemented",
     ),
 }  # fmt: skip
 

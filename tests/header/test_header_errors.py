@@ -217,11 +217,11 @@ ERRORS = {
     "default on the state": ("void f(THNNState *state); // |[DEFAULT 1]", "is a tag of numbers"),
     "default without a value": ("void f(int a); // |[DEFAULT]", "expected [DEFAULT value]"),
     "two values": ("void f(int a); // |[DEFAULT 1 2]", "expected [DEFAULT value]"),
-    "default of another type": ("void f(int a); // |[DEFAULT 1.5]", "'1.5' is no value of type 'int'"),
+    "default of another type": ("void f(int a); // |[DEFAULT 1.5]", "'1.5' is not a value of type 'int'"),
     "default that is too large": ("void f(int a); // |[DEFAULT 2147483648]", "no value of type 'int'"),
     "default that is too large for a double": (
         "void f(accreal a); // |[DEFAULT 1e400]",
-        "f: a: [DEFAULT 1e400]: '1e400' is no value of type 'accreal'",
+        "f: a: [DEFAULT 1e400]: '1e400' is not a value of type 'accreal'",
     ),
     "default of a flag": ("void f(bool a); // |[DEFAULT 1]", "no value of type 'bool'"),
     "default that is no number": ("void f(accreal a); // |[DEFAULT nan]", "no value of type 'accreal'"),
@@ -233,7 +233,7 @@ ERRORS = {
     "size in a forward": ("void A_updateOutput(int a); // |[SIZE input 0]", "of a backward function only"),
     "size of nothing": ("void A_backward(int a); // |[SIZE]", "expected [SIZE tensor dimension]"),
     "size without a dimension": ("void A_backward(int a); // |[SIZE input]", "expected [SIZE"),
-    "size of a name": ("void A_backward(int a); // |[SIZE input w]", "'w' is no dimension"),
+    "size of a name": ("void A_backward(int a); // |[SIZE input w]", "'w' is not a dimension"),
     "size and default": ("void A_backward(int a); // [SIZE input 0] |[DEFAULT 1]", "contradicts"),
     "size of an unknown tensor": (
         FORWARD + "void A_updateGradInput(|int a); // [SIZE frames 0]",

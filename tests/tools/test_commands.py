@@ -130,7 +130,7 @@ def test_names_that_match_nothing(
     error = error_of([command, "Tahn"], capsys)
     assert error == f"no {what} matches 'Tahn'; did you mean Tanh? python -m thnn list shows all modules"
     for text in ("(", "a{99999999999999999999}", "(" * 3000 + ")" * 3000):
-        assert error_of([command, text], capsys).startswith(f"{text!r} is no regular expression: ")
+        assert error_of([command, text], capsys).startswith(f"{text!r} is not a regular expression: ")
     too_long = "x" * 5000  # for the name of a header
     assert error_of([command, too_long], capsys).startswith(f"no {what} matches '{too_long}'; ")
 

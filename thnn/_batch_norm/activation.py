@@ -1,4 +1,4 @@
-"""The activation that batch normalization may include: relu, min(max(0, .), limit).
+"""The activation that can be fused with batch normalization: relu, min(max(0, .), limit).
 
 In this package `limit` is infinity for the usual relu, and None without an activation.
 """
@@ -29,7 +29,8 @@ def rectified(input: Tensor, limit: float, inplace: bool = False) -> Tensor:
 
 
 def is_cut(output: Tensor, limit: float) -> Tensor:
-    """True for elements with gradient 0, at or beyond a bound of relu; `output` is the input of relu or its output.
+    """True for elements with gradient 0, at or beyond a bound of relu; `output` is either the input of relu or its
+    output.
 
     NaN passes its gradient, and so does an infinite element without a limit.
     """

@@ -1,4 +1,5 @@
-"""Collectives of synchronized batch normalization: each member contributes a vector and receives those of all members.
+"""Collectives of synchronized batch normalization: each member contributes a vector and receives the vectors of all
+members.
 
 A `Communicator` has a ``size`` and ``all_gather(local, tag)``, a collective on vectors of float64.
 `ProcessGroupCommunicator` implements it between the processes of a torch.distributed group.
@@ -28,10 +29,10 @@ from thnn._torch import assert_async, backend_of, is_profiling, set_timeout_of, 
 
 _T = TypeVar("_T")
 
-# A message begins with one number, the checksum of its tag.
+# A message begins with the checksum of its tag, one number.
 _HEADER = 1
-# Seconds without news from other processes after which the diagnosis of a failure ends. So much of the timeout, but no
-# more than a fraction, is reserved for the diagnosis. A silent store is abandoned as many seconds later.
+# Seconds without news from other processes after which the diagnosis of a failure ends. The diagnosis reserves this
+# much of the timeout, but no more than a fraction of it. A silent store is abandoned after the same time.
 _GRACE = 1.0
 _GRACE_FRACTION = 0.25
 
@@ -47,7 +48,7 @@ class Tag(NamedTuple):
         return f"{self.layer}, {self.operation}, {self.payload}"
 
     def checksum(self) -> int:
-        """52 bits of a digest: a number of float64 is exact up to 53."""
+        """52 bits of a digest: float64 represents integers of up to 53 bits exactly."""
         return int.from_bytes(blake2b(str(self).encode(), digest_size=8).digest(), "big") >> 12
 
 
@@ -114,11 +115,11 @@ class ProcessGroupCommunicator:
     gloo does not verify that a received message is the expected one: a message of another length ends the process or
     leaves garbage, and a process that runs other code may be in a collective of the application. Therefore
 
-    - all messages of a group have one length, that of the longest so far. The processes agree on a longer one through
+    - all messages of a group have the length of the longest one so far. The processes agree on a longer one through
       the group's store before it is sent, once for each layer of a net that is wider than all before it;
     - a message begins with a checksum of its tag; a receiver with another tag raises an error;
-    - on gloo the messages have separate connections, and are in the memory of the host: tensors of other devices are
-      copied there and back.
+    - on gloo the messages have separate connections, and are in host memory: tensors of other devices are copied there
+      and back.
 
     After a failure each process closes these connections. gloo sends messages around a ring, in which only the
     neighbours of a process notice that it is gone; the closed connections tell the others.
@@ -159,7 +160,7 @@ class ProcessGroupCommunicator:
                 self._length = needed
             received = self._exchange(local, tag, limit)
         except RuntimeError as error:
-            # The frames refer to the group of gloo; without references it closes its connections.
+            # gloo's group closes its connections when nothing refers to it, and the frames of the traceback do.
             traceback.clear_frames(error.__traceback__)
             self._gloo = None
             self._failure = self._diagnose(tag, deadline, error)
@@ -170,7 +171,7 @@ class ProcessGroupCommunicator:
     def announce_error(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
         """Takes part in the collective of a forward that rejected `arguments`, with a tag that contains the error."""
         tensors = [t for t in arguments if isinstance(t, Tensor) and t.dim()]
-        # The message should be as long as those of the other processes, whose length follows from the number of
+        # The message should be as long as in the other processes, where its length follows from the number of
         # channels. A wrong argument may have another number of channels; most arguments have the right one.
         channels = mode([t.shape[min(t.dim(), 2) - 1] for t in tensors] or [0])
         device = tensors[0].device if tensors else torch.device("cpu")
@@ -190,7 +191,7 @@ class ProcessGroupCommunicator:
     def _exchange(self, local: Tensor, tag: Tag, limit: float) -> Tensor:
         """The messages of all processes (size, length)."""
         transport, device = self._transport(local.device, limit)
-        # Zeros, since the unused part is sent as well and must not disclose memory.
+        # Zeros, since the unused part is sent as well and must not leak memory contents.
         message = local.new_zeros(self._length, device=device)
         message[0] = tag.checksum()
         message[_HEADER : _HEADER + local.numel()] = local
@@ -218,14 +219,14 @@ class ProcessGroupCommunicator:
         return self._gloo, torch.device("cpu")
 
     def _store(self) -> Any:
-        """The store of the group. If its host stands still, every call waits without a limit: call it by `_by`."""
+        """The store of the group. If its host hangs, every call blocks forever: call it through `_by`."""
         if self._client is None:
             client = store_client_of(self._group_of_process())
             self._client = dist.PrefixStore("thnn", client)  # type: ignore[attr-defined]
         return self._client
 
     def _agree_on_length(self, tag: Tag, limit: float) -> None:
-        """Waits until all processes are in a collective of the same tag; raises ValueError if their tags differ."""
+        """Waits until all processes are in a collective with the same tag; raises ValueError if their tags differ."""
         self._announce(tag)
         keys = self._keys()
         self._store().wait(keys, _until(limit))
@@ -304,7 +305,7 @@ class ProcessGroupCommunicator:
         news = time.monotonic()
         while True:
             for rank in ranks - answered.keys():
-                # In this order: a process writes its tag first.
+                # The order matters: a process writes its tag first.
                 failed = store.check([f"failed/{rank}"])
                 announced = store.get(keys[rank]).decode() if store.check([keys[rank]]) else ""
                 if failed or announced not in ("", str(tag)):
@@ -316,7 +317,7 @@ class ProcessGroupCommunicator:
 
 
 def _by(deadline: float, function: Callable[[], _T]) -> _T:
-    """The result of a function of the store that ends by `deadline`, unless the store is silent: then RuntimeError."""
+    """The result of a function of the store that itself ends by `deadline`; RuntimeError if the store hangs."""
     future: Future[_T] = Future()
 
     def run() -> None:
@@ -325,15 +326,15 @@ def _by(deadline: float, function: Callable[[], _T]) -> _T:
         except Exception as error:
             future.set_exception(error)
 
-    # If the store is silent, this thread waits as long as the process exists. It is a daemon, which may be left behind.
+    # If the store is silent, this thread never ends; as a daemon it does not keep the process alive.
     Thread(target=run, daemon=True).start()
     try:
-        # Also if this process has been stopped beyond the deadline.
+        # Also if this process was suspended (SIGSTOP) past the deadline.
         return future.result(max(0.0, deadline - time.monotonic()) + _GRACE)
     except FutureTimeoutError:
         raise RuntimeError("timed out") from None
 
 
 def _until(limit: float) -> timedelta:
-    """The time from now to `limit`; not 0, with which some waits have no limit."""
+    """The time from now to `limit`; never 0, which some waits take for no limit."""
     return timedelta(seconds=max(0.01, limit - time.monotonic()))

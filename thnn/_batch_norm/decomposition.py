@@ -19,8 +19,8 @@ def batch_normalization(
     momentum: float,
     eps: float,
 ) -> tuple[Tensor, ...] | None:
-    """The results in evaluation: the output, and empty tensors in place of the statistics of the batch and of the
-    updated ones."""
+    """The results in evaluation: the output, and empty tensors in place of the batch statistics and the updated
+    statistics."""
     if train:
         return None
     dtype = stages.statistics_dtype(input)

@@ -1,7 +1,7 @@
 """The formula of batch normalization: its backward as differentiable operations, for ``create_graph=True``.
 
 One expression serves all forms: the batch is a list of parts, one per device, and `reduce` sums vectors over all parts,
-those of other processes included.
+including the parts of other processes.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
 def relu_backward(part: Part, limit: float, output: Tensor | None = None) -> Part:
-    """The part with the gradient by the input of relu: 0 where that input is at most 0 or at least a finite `limit`,
-    otherwise gradOutput.
+    """The part with the gradient w.r.t. the input of relu: 0 where that input is at most 0 or at least a finite
+    `limit`, otherwise gradOutput.
 
     The mask is a constant, since the second derivative of relu is 0. `output` is the input of relu or its output, which
     have the same mask; None: the input is recomputed.
@@ -52,12 +52,12 @@ def gradients(
     counts: Sequence[Tensor | float] | None,
     reduce: Reduce = lambda vectors: vectors,
 ) -> list[Gradients]:
-    """Gradients of each part by input, weight and bias; those by weight and bias are sums over the part alone.
+    """Gradients of each part w.r.t. input, weight and bias; the last two are sums over that part only.
 
         gradInput = (g - sum(g) / n - centred * inverse^2 * sum(g * centred) / n) * inverse * weight
 
     Arguments:
-        parts: Sequence: the parts in this process, with the gradient by the input of relu as `gradOutput`
+        parts: Sequence: the parts in this process, with the gradient w.r.t. the input of relu as `gradOutput`
         needs: Sequence: for each part, whether input, weight and bias need a gradient
         eps: float: added to the variance
         counts: for each part, the number of values per channel in all parts, n, on the device of the part if it is a
@@ -74,7 +74,7 @@ def gradients(
 
     inputs = [p.input.to(stages.statistics_dtype(p.input)) for p in parts]
     g = [p.gradOutput.to(x.dtype) for p, x in zip(parts, inputs)]
-    # For autograd the saved mean is a constant. The sums of the centred x and of its square give mean and variance as
+    # For autograd the saved mean is a constant. The sums of centred x and of its square express mean and variance as
     # functions of the input, without cancellation.
     centred = [x - p.mean.to(x.dtype).reshape(shape) for p, x in zip(parts, inputs)]
     local = [[channel_sum(a), channel_sum(a * c)] for a, c in zip(g, centred)]
@@ -87,7 +87,7 @@ def gradients(
             total, product, first, second = vector.chunk(4)
             offset = first / count
             inverse = stages.inverse_deviation((second / count - offset.square()).clamp(min=0), eps)
-            # A variance that was 0 in the forward is 0 here, too, in spite of rounding.
+            # A variance that was 0 in the forward must be 0 here, too, despite rounding.
             inverses[k] = inverse.masked_fill(parts[k].inverse == 0, 0)
             centred[k] = centred[k] - offset.to(centred[k].dtype).reshape(shape)
             local[k][1] = local[k][1] - offset * local[k][0]

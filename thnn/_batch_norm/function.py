@@ -50,7 +50,7 @@ class BatchNormalization(FunctionBase):
         if is_dynamo_compiling():
             return cls._traced_apply(*args, **keywords)
         if keywords or len(args) != cls._arity:
-            # Of a call that omits the limit only; binding costs more than a small kernel.
+            # Only for a call that omits the limit; binding costs more than a small kernel.
             is_complete = not keywords and len(args) == BatchNormalization._arity and type(args[5]) is bool
             args = (*args, *cls._defaults.values()) if is_complete else cls._bind(args, keywords)
         try:
@@ -95,7 +95,8 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         train: bool,
         *scalars: float,
     ) -> tuple[Any, ...]:
-        # The statistics of the batch are new tensors: like running_mean or, without it, as the function requests.
+        # The batch statistics are new tensors: like running_mean or, without it, of the size that the function
+        # requests.
         like = (ALLOCATE if running_mean is None else running_mean) if train else None
         output, save_mean, save_std = call_forward(
             (input, input, weight, bias, running_mean, running_var, like, like, train, *scalars)
@@ -166,7 +167,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
             return (*gradients, None)
         statistics = running_mean, running_var, save_mean, save_std
         if context == TRANSFORM:
-            # Of the bias, only the size matters without relu.
+            # Without relu, only the size of the bias matters.
             bias = parameters[1] if relu else like_bias
             kept = input, weight, bias, *statistics, train, 0.0, *scalars
             return calls.gradients(made, needs, gradOutput, kept)
@@ -247,10 +248,10 @@ def _gradients(
     output: Tensor | None,
     by_statistics: bool,
 ) -> formula.Gradients:
-    """The gradients by input, weight and bias as differentiable operations.
+    """The gradients w.r.t. input, weight and bias as differentiable operations.
 
-    `limit` is that of relu; None: no relu. `output` is that of the forward, or None: then relu computes it from the
-    statistics. `by_statistics` tells whether derivatives of the gradients by the statistics of the batch are needed.
+    `limit` is the limit of relu; None: no relu. `output` is the output of the forward; None: relu recomputes it from
+    the statistics. `by_statistics`: derivatives of the gradients w.r.t. the batch statistics are needed.
     """
     running_mean, running_var, mean, inverse = statistics
     counts = None
@@ -270,8 +271,8 @@ def _gradients(
 def _evaluated(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, statistics: tuple[Any, ...], eps: float
 ) -> Tensor:
-    """The output of the evaluation, by the C function: from the rounded inverse deviation, elements near 0 could get
-    the other sign."""
+    """The output in evaluation, by the C function: computed from the rounded inverse deviation, elements near 0 could
+    change sign."""
     running_mean, running_var, *_ = statistics
     given = {"running_mean": running_mean, "running_var": running_var, "train": False, "eps": eps}
     unused = {"save_mean": None, "save_std": None, "momentum": 0.0}

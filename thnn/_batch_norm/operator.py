@@ -85,7 +85,7 @@ def batch_norm(
             cannot be differentiated.
 
     Returns BatchNormOutput, a named tuple (y, batch_mean, batch_var, saved_mean, saved_var). saved_mean and saved_var
-    are the tensors estimated_mean and estimated_var. y is twice differentiable by x, scale and bias; the returned
+    are the tensors estimated_mean and estimated_var. y is twice differentiable w.r.t. x, scale and bias; the returned
     statistics are constants.
 
     Errors: TypeError for other types; ValueError for wrong sizes, one value per channel in training, numbers out of
@@ -163,7 +163,7 @@ def _into(out: Tensor) -> Callable[..., Tensor]:
 def _mean_and_variance(x: Tensor) -> tuple[Tensor, Tensor]:
     with torch.no_grad():
         channels, dtype = x.shape[1], stages.statistics_dtype(x)
-        if torch.compiler.is_compiling() or in_transform():  # which see no call of a C function
+        if torch.compiler.is_compiling() or in_transform():  # these see no call of a C function
             dims = [d for d in range(x.dim()) if d != 1]
             variance, mean = torch.var_mean(x.double(), dims, correction=0)
             return mean.to(dtype), variance.to(dtype)
@@ -228,7 +228,7 @@ def _check(
     if torch.is_grad_enabled():
         for name in ("estimated_mean", "estimated_var"):
             if tensors[name].requires_grad:
-                raise NotImplementedError(f"{_NAME}: {name}: the gradient by {name} is not implemented")
+                raise NotImplementedError(f"{_NAME}: {name}: the gradient w.r.t. {name} is not implemented")
         if out is not None:
             for name, tensor in tensors.items():
                 if tensor.requires_grad:
@@ -254,7 +254,7 @@ def _check(
     written: tuple[str, ...] = ("out",) if out is not None else ()
     if not is_infer:
         written += ("estimated_mean", "estimated_var")
-    if written and not torch.compiler.is_compiling() and not in_transform():  # where tensors have no address
+    if written and not torch.compiler.is_compiling() and not in_transform():  # tensors have no address there
         _check_written(written, tensors)
 
 
@@ -267,7 +267,7 @@ def _refuse_nested(**tensors: Tensor | None) -> None:
 def _check_written(names: Sequence[str], tensors: Mapping[str, Tensor]) -> None:
     """Raises ValueError for written tensors that share memory with others.
 
-    Vectors share memory if they have an address in common, others if their ranges of addresses overlap.
+    Vectors share memory if they have an address in common, other tensors if their address ranges overlap.
     """
     spans = {name: _span(tensor) for name, tensor in tensors.items()}
     for name in names:
@@ -318,7 +318,8 @@ def _check_is_tensor(name: str, value: Any) -> None:
 
 
 def _check_like(name: str, tensor: Any, dtype: torch.dtype, device: torch.device, size: torch.Size) -> None:
-    """Raises an error unless a tensor has this type (or float32 for a vector of a narrow type), device and size."""
+    """Raises an error unless a tensor has this type (or float32 for a vector with x of a half type), device and
+    size."""
     _check_is_tensor(name, tensor)
     if tensor.dtype is not dtype and (name == "out" or (tensor.dtype, dtype) not in _MIXED):
         raise TypeError(f"{_NAME}: {name}: expected {dtype}, the type of x, got {tensor.dtype}")

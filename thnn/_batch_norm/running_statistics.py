@@ -40,7 +40,7 @@ def not_negative(where: str, name: str, value: Any) -> float:
 
 
 def number(where: str, name: str, value: Any) -> float:
-    """The value as a float; TypeError if it is no number, ValueError for integers beyond the range of float64."""
+    """The value as a float; TypeError if it is not a number, ValueError for integers beyond the range of float64."""
     if isinstance(value, Tensor) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         raise TypeError(f"{where}: {name}: expected a number, got {type(value).__name__}")
     try:
@@ -84,7 +84,7 @@ def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | 
 
 
 def update(running: Tensor, batch: Tensor, weight: float | Tensor) -> None:
-    """Updates a running statistic by that of a batch; weight 1 replaces it, even if it is NaN."""
+    """Updates a running statistic by the batch statistic; weight 1 replaces it, even if it is NaN."""
     if batch.dtype is not running.dtype:  # `to` takes time even if it changes nothing
         batch = batch.to(running.dtype)
     if isinstance(weight, Tensor):
@@ -121,7 +121,7 @@ def _with_update(function: Callable[[], _T], update_both: Callable[[], None]) ->
     """The result of a function that computes statistics, which `update_both` then uses."""
     try:
         result = function()
-    except recomputation_ends:  # after the computation, when an autograd function saves its inputs
+    except recomputation_ends:  # raised after the computation, when an autograd function saves its inputs
         update_both()
         raise
     update_both()

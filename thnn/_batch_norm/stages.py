@@ -5,8 +5,8 @@ that function for tensors that a library of the package computes (float32 and fl
 bfloat16 on a CUDA device), and torch operations for all other tensors.
 
 Statistics are one tensor (2C + 1) of float64: mean [C], centred sum of squares [C], number of values per channel [1].
-Inputs are (N, C, ...), vectors (C). `limit` is that of the relu that follows (thnn/_batch_norm/activation.py). Autograd
-records none of these functions: the callers are autograd nodes or use no_grad.
+Inputs are (N, C, ...), vectors (C). `limit` is the limit of the relu that follows (thnn/_batch_norm/activation.py).
+Autograd records none of these functions: the callers are autograd nodes or use no_grad.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _upcast(tensor: Tensor) -> Tensor:
 
 
 def statistics_dtype(input: Tensor) -> torch.dtype:
-    """The element type of mean and inverse deviation for an input: its own, float32 for float16 and bfloat16."""
+    """The element type of mean and inverse deviation: the input's, but float32 for float16 and bfloat16."""
     return torch.float32 if input.dtype in (torch.float16, torch.bfloat16) else input.dtype
 
 
@@ -203,7 +203,7 @@ def _grad_by_relu_input(
     inverse: Tensor,
     limit: float | None,
 ) -> Tensor:
-    """The gradient by the input of relu; without relu gradOutput."""
+    """The gradient w.r.t. the input of relu; without relu gradOutput."""
     gradOutput = _upcast(gradOutput)
     if limit is None:
         return gradOutput
@@ -219,7 +219,7 @@ def grad_sums(
     inverse: Tensor,
     limit: float | None,
 ) -> Tensor:
-    """sum(g) and sum(g * (input - mean)) per channel, (2C) of float64; g is the gradient by the input of relu."""
+    """sum(g) and sum(g * (input - mean)) per channel, (2C) of float64; g is the gradient w.r.t. the input of relu."""
     if _has_kernels(input):
         sums = input.new_empty(2 * input.shape[1], dtype=torch.float64)
         arguments = (input, gradOutput, weight, bias, mean, inverse, sums, *_rectification(limit))
@@ -242,7 +242,7 @@ def grad_input(
     count: float,
     limit: float | None,
 ) -> Tensor:
-    """Gradient by the input, from the grad_sums of the whole batch with `count` values per channel.
+    """dL/dinput, from the grad_sums of the whole batch with `count` values per channel.
 
     Without sums, mean and inverse deviation are constants.
     """

@@ -34,8 +34,8 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     SyncBatchNormalizationFunction.apply(
         input, weight, bias, running_mean, running_var, train, momentum, eps, process_group=None)
 
-    In training mean and variance are those of all parts: output, running statistics (the same bits in all processes)
-    and the gradient by input are those of one process with the whole batch. The gradients by weight and bias are sums
+    In training, mean and variance are taken over all parts: output, running statistics (the same bits in all processes)
+    and dL/dinput are equal to those of one process with the whole batch. The gradients w.r.t. weight and bias are sums
     over the part of the process; DistributedDataParallel averages them. Parts may differ in size and layout, and be
     empty. The forward has one collective, and so has the backward if input requires a gradient. In evaluation, in a
     group of one and outside of the group it is BatchNormalizationFunction, without a collective.
@@ -68,7 +68,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     def apply(cls, /, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order above."""
         if keywords or len(args) != cls._arity:
-            # The usual call omits process_group only; binding costs more than a small kernel.
+            # The usual call omits only process_group; binding costs more than a small kernel.
             args = (
                 (*args, None) if not keywords and len(args) == cls._arity - 1 else cls._bind(args, keywords)
             )
@@ -99,8 +99,8 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Output, mean, inverse deviation, and number of values per channel (1) of all parts.
 
-        `statistics` are those of the part of this process. The caller allocates `output`, since the allocation can fail
-        and has to precede the update of the running statistics.
+        `statistics` are the statistics of this process's part. The caller allocates `output`, since the allocation can
+        fail and has to precede the update of the running statistics.
         """
         parts = communicator.all_gather(statistics, Tag(layer, "forward", payload_of(input)))
         merged = stages.merge_statistics(parts)
@@ -176,8 +176,8 @@ def synchronized(
 ) -> Tensor:
     """Batch normalization in training over the parts of all members of `communicator`.
 
-    `limit` is that of the relu that follows; None: no relu. Errors contain the name `layer`, which must be the same in
-    all members.
+    `limit` is the limit of the relu that follows; None: no relu. Errors contain the name `layer`, which must be the
+    same in all members.
     """
     cls = SyncBatchNormalizationFunction
     vectors = weight, bias, running_mean, running_var

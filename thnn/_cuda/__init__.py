@@ -1,7 +1,7 @@
 """Functions of THNN.h that torch's own operators compute for CUDA tensors: convolutions, Linear, and
 all steps of LSTM and GRU.
 
-The CUDA library has no kernels of them. torch chooses among cuDNN's and cuBLAS's algorithms, and follows its own
+The CUDA library has no kernels for them. torch chooses among the algorithms of cuDNN and cuBLAS, and follows its own
 settings of TF32, determinism and benchmarking.
 """
 
@@ -24,7 +24,7 @@ class _Signature(NamedTuple):
     tensors: tuple[tuple[str, int], ...]  # names and positions
     scalars: tuple[tuple[str, int], ...]  # names and positions
     results: tuple[int, ...]  # positions of the arguments that the results are for
-    scale: int  # position of the factor of gradients of parameters; -1: results are no such gradients
+    scale: int  # position of the factor of gradients of parameters; -1: the results are not such gradients
 
 
 @functools.cache
@@ -64,8 +64,8 @@ def _without_onednn() -> Iterator[None]:
 def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
     """Computes a function of arguments that have been checked, and whose outputs have their sizes.
 
-    `values` are those of the arguments without the state. The results at the positions `new` are overwritten, gradients
-    of parameters, too. Raises NotImplementedError for a function that neither the CUDA library nor torch has.
+    `values` are the arguments without the state. Results at the positions `new` are overwritten, even gradients of
+    parameters. Raises NotImplementedError for a function that neither the CUDA library nor torch has.
     """
     signature = _signature(name)
     device = next(v.device.type for v in values if isinstance(v, torch.Tensor))
@@ -97,7 +97,7 @@ def _compute(signature: _Signature, values: Sequence[Any], new: Collection[int])
 
 
 def _store(output: torch.Tensor, result: torch.Tensor, is_new: bool, scale: float | None) -> None:
-    """Writes a result, or adds `scale` times the result. A new tensor takes over the memory of a result of the same
+    """Writes a result, or adds `scale` times the result. A new tensor takes over the memory of a result with the same
     strides."""
     if scale is not None and not is_new:
         output.add_(result, alpha=scale)

@@ -118,7 +118,7 @@ class Module(NamedTuple):
         return self.weight(filters, gradWeight), biases
 
     def _settings(self, geometry: Geometry, images: torch.Tensor) -> tuple[Any, ...]:
-        """The arguments of torch's operators from `stride` to `groups`; `images` are those of the input."""
+        """The arguments of torch's operators from `stride` to `groups`; `images` is the input in torch's layout."""
         groups = images.shape[1] if self.is_depthwise else geometry.groups
         stride, padding, dilation = geometry.stride, geometry.padding, geometry.dilation
         return (stride, padding, dilation, self.is_transposed, geometry.adjustment, groups)

@@ -41,7 +41,7 @@ def check_supported(functions: Sequence[Function]) -> None:
 
 
 def emit_declarations(functions: Sequence[Function]) -> dict[str, str]:
-    """lib/THNN/generated/modules/<Module>.h: for kernel files, the declarations of their own module only."""
+    """lib/THNN/generated/modules/<Module>.h: for kernel files, the declarations of only their module."""
     return {
         name: "".join(_declarations(name, module.functions.values()))
         for name, module in group_modules(functions).items()

@@ -1,5 +1,5 @@
-"""``LSTMFusedFunction`` and ``GRUFusedFunction``, written by hand: their backward functions have names of their own for
-the tensors of the forward, and no gradients by the biases."""
+"""``LSTMFusedFunction`` and ``GRUFusedFunction``, written by hand: their backward functions name the tensors of the
+forward differently, and have no gradients w.r.t. the biases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _call_gru_forward, _call_gru_backward = _gru_forward.caller(ANY), _gru_backward.
 
 
 def _by_bias(gradient: Tensor, bias_shape: Sequence[int] | None) -> Tensor | None:
-    """The gradient by a bias from that by the gates of each sample."""
+    """dL/dbias, from the gradient w.r.t. the gates of each sample."""
     if bias_shape is None:
         return None
     return (gradient.sum(0) if gradient.dim() == 2 else gradient).reshape(bias_shape)

@@ -24,7 +24,7 @@ GENERATOR_TYPE = "THGenerator*"
 SCALAR_TYPES = frozenset({*NUMBER_TYPES, "real", "float"})
 TYPES = TENSOR_TYPES | SCALAR_TYPES | {STATE_TYPE, GENERATOR_TYPE}
 
-#: Types that are no keywords of C, which pycparser has to know as typedefs.
+#: Types that are not C keywords; pycparser has to know them as typedefs.
 _TYPEDEFS = frozenset(t.rstrip("*") for t in TYPES) - {"int", "long", "double", "float"}
 
 #: Limit for nested parentheses, for consecutive pairs of parentheses, and for stars in an argument: the parser is
@@ -48,7 +48,8 @@ def declarations(lexed: Lexed) -> Iterator[Declaration]:
 
 @dataclass(slots=True)
 class _Span:
-    """The tokens of a declaration, without its ';', and those of its last pair of parentheses, split at its commas."""
+    """The tokens of a declaration without its ';', and the tokens inside its last pair of parentheses, split at
+    commas."""
 
     first: int
     last: int
@@ -120,7 +121,7 @@ class _Parser:
                 lexed.fail(span.first, "only typedefs of the library's own types are understood")
             return None
         if not isinstance(node, c_ast.Decl) or not isinstance(node.type, c_ast.FuncDecl):
-            lexed.fail(span.first, "this is no declaration of a function")
+            lexed.fail(span.first, "this is not a declaration of a function")
         if node.storage not in ([], ["extern"]) or node.funcspec or node.align or node.quals:
             lexed.fail(span.first, "a function has no specifiers but extern and void")
         self._check_result(node.type.type)
@@ -161,7 +162,7 @@ class _Parser:
         except RecursionError:
             lexed.fail(span.first, "the declaration is nested too deeply")
         if len(nodes) != 1:
-            lexed.fail(span.first, "this is no declaration of a function")
+            lexed.fail(span.first, "this is not a declaration of a function")
         return nodes[0]
 
     def _unknown_types(self, span: _Span) -> set[str]:
@@ -190,7 +191,7 @@ class _Parser:
         return True
 
     def _is_identifier(self, word: str) -> bool:
-        """Whether a word is no keyword of C."""
+        """Whether a word is not a C keyword."""
         try:
             return [node.name for node in self._parser.parse(f"int {word};").ext] == [word]
         except ParseError:
@@ -206,7 +207,7 @@ class _Parser:
         for first, last in span.arguments:
             if first > last or not self._begins_with_type(first, last):
                 self._lexed.fail(first, "expected an argument with type and name")
-        self._lexed.fail(span.first, "this is no declaration of a function")
+        self._lexed.fail(span.first, "this is not a declaration of a function")
 
     # From pycparser's nodes to types and names
 
@@ -240,7 +241,7 @@ class _Parser:
         parameters: list[Parameter] = []
         names: set[str] = set()
         if nodes and len(nodes) != len(span.arguments):
-            self._lexed.fail(span.first, "this is no declaration of a function")
+            self._lexed.fail(span.first, "this is not a declaration of a function")
         for node, (first, last) in zip(nodes, span.arguments):
             parameter = Parameter(function, first, last, *self._type_and_name(node, first, function))
             if parameter.name in names:

@@ -133,8 +133,8 @@ class Lexed:
     def _without_directives(self, code: str) -> str:
         """The code with directives and skipped branches blanked; comments of skipped branches are dropped."""
         parts: list[str] = []
-        starts: list[int] = []  # of the parts of the text between directives
-        is_skipped: list[bool] = []  # of the same parts
+        starts: list[int] = []  # start of each part of the text between directives
+        is_skipped: list[bool] = []  # for the same parts
         stack: list[_Conditional] = []
         end = 0
 

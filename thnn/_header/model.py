@@ -160,7 +160,7 @@ class Function:
 
     @cached_property
     def written(self) -> tuple[Argument, ...]:
-        """The tensors that a call writes, in header order; a [MODIFIED] tensor may be written in some modes only."""
+        """The tensors that a call writes, in header order; a [MODIFIED] tensor may be written only in some modes."""
         is_backward = self.phase in BACKWARD_PHASES
 
         def is_written(argument: Argument) -> bool:
@@ -196,7 +196,7 @@ class Function:
         if argument.is_tensor:
             own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
             names = {a.name for a in self.arguments}
-            # Parsed alone, the declaration must give the same role as within its module. So the tag is the first one
+            # Parsed without its module, the declaration must give the same role. So the tag is the first one
             # for which decide() returns the role whether a backward reads the tensor or not.
             contexts = [Context(self.name, names, own=own, read_later=later) for later in (set(), {"buffer"})]
             for tag in ("", TAG_OF_ROLE[argument.role], "SCRATCH"):
@@ -234,7 +234,7 @@ class Module:
 
     @property
     def forward(self) -> Function | None:
-        """`updateOutput`, None if the module has none or its functions form no class."""
+        """`updateOutput`, None if the module has none or has no class."""
         function = self.functions.get("updateOutput")
         return None if function is None or function.derivative == "none" else function
 
@@ -267,7 +267,7 @@ class Module:
 
     @property
     def is_criterion(self) -> bool:
-        """True if the output is a loss; gradInput is then multiplied by the gradient by the loss."""
+        """True if the output is a loss; gradInput is then multiplied by the gradient w.r.t. the loss."""
         forward, grad_input = self.forward, self.grad_input
         if self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target"))):
             return True

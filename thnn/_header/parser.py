@@ -1,7 +1,7 @@
 """From the text of a header to its functions.
 
 A header declares functions that return void and take tensors, numbers, a random generator and the library's state.
-Everything else is an error with line and column, so that nothing is skipped in silence.
+Everything else is an error with line and column, so that nothing is skipped silently.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def parse_header(path: str | os.PathLike[str]) -> list[Function]:
 
 
 def parse_header_text(text: str, filename: str = "<header>") -> list[Function]:
-    """The functions that `text` declares, in its order; `filename` is used in locations only."""
+    """The functions that `text` declares, in its order; `filename` is only used in locations."""
     source = Source(text, filename)
     nul = source.text.find("\0")
     if nul >= 0:
@@ -175,7 +175,7 @@ def _check_backward(
     forward_roles: Mapping[str, Role],
 ) -> None:
     """Refuses a backward with an argument whose value neither the forward nor a default nor a size determines, or whose
-    type or role differs from that in the forward."""
+    type or role differs from the forward's."""
     in_forward = {p.name: p for p in forward.parameters}
     types = {p.name: p.type for p in forward.parameters}
 
@@ -206,7 +206,7 @@ def _check_backward(
                 near = difflib.get_close_matches(p.name, types, 1) if role == "scalar" else []
                 fail(p, f"has no argument {p.name!r}{f'; did you mean {near[0]}?' if near else hint}")
         else:
-            # Also numbers: compiled code passes those of the forward on as their type there.
+            # Also numbers: compiled code passes the forward's numbers on with their type there.
             if p.type != types[known]:
                 if types[known] in _UNUSUAL_TYPES and p.type in NUMBER_TYPES:
                     message = f"{declaration.function} has {p.name!r} as {p.type!r}, not {types[known]!r}"

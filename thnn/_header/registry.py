@@ -38,14 +38,14 @@ def modules() -> Mapping[str, Module]:
 
 
 def pattern_of(text: str) -> re.Pattern[str]:
-    """The names that a command was asked for: by the full name of a module that module alone, otherwise all that a
-    regular expression matches in part, in any case. Raises ValueError for a text that is neither."""
+    """The names that a command was asked for. The full name of a module selects only that module; any other text is a
+    regular expression that is searched for, ignoring case. Raises ValueError for a text that is neither."""
     if text in modules():
         return re.compile(f"^{text}$")
     try:
         return re.compile(text, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{text!r} is no regular expression: {error}") from None
+        raise ValueError(f"{text!r} is not a regular expression: {error}") from None
 
 
 def modules_named(texts: Sequence[str]) -> list[str]:
@@ -61,7 +61,7 @@ def modules_named(texts: Sequence[str]) -> list[str]:
 
 
 def hint(text: str) -> str:
-    """A hint for a text that matches nothing: a header of that name, or the module of the nearest name."""
+    """A hint for a text that matches nothing: a header of that name, or the module with the closest name."""
     in_lower_case = {name.lower(): name for name in modules()}
     near = difflib.get_close_matches(text.lower(), in_lower_case, 1)
     meant = header_called(text) or (in_lower_case[near[0]] if near else "")

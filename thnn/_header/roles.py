@@ -1,6 +1,6 @@
 """The role of each argument of a THNN function, from its name and its tags.
 
-The tables and the function that applies them (`decide`) work on names alone, without a parsed header.
+The tables and the function that applies them (`decide`) need only names and tags, not a parsed header.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 Role = Literal[
     "state",  # THNNState*
     "generator",  # THGenerator*
-    "scalar",  # every other argument that is no tensor
+    "scalar",  # every other argument that is not a tensor
     "input",
     "target",  # a criterion compares the input with it
     "parameter",  # weights, biases, running statistics
@@ -99,8 +99,8 @@ _ROLE_OF_GRADIENT: Mapping[Role, Role] = {
 }
 
 
-#: Gradient -> the tensor it belongs to, for the names of the recurrent cells of 2017. The gradient by the gates of an
-#: LSTM is the gradient by input and by hidden.
+#: Gradient -> the tensor it belongs to, for the names of the recurrent cells of 2017. The gradient w.r.t. the gates of
+#: an LSTM is the gradient w.r.t. input and hidden.
 _GRADIENT_NAMES: Mapping[str, str] = {
     "gradInInput": "input",
     "gradInHidden": "hidden",
@@ -153,8 +153,8 @@ def split_name(function: str) -> tuple[str, str]:
 
 def misspelt_phase(phase: str, others: Set[str]) -> str | None:
     """The phase of a forward or backward that is spelled nearly as `phase` and that the module lacks; None if there is
-    none. `others` are the phases of the module. A phase that goes on, such as backward2 or updateOutputGPU, is meant
-    as it is, unless it is a plural."""
+    none. `others` are the phases of the module. A longer name, such as backward2 or updateOutputGPU, is taken to be
+    intended, unless it is a plural."""
     missing = {known.lower(): known for known in ("updateOutput", *BACKWARD_PHASES) if known not in others}
     # accUpdateGradParameters, a phase of 2017, is as near to accGradParameters as 0.85.
     near = difflib.get_close_matches(phase.lower(), missing, 1, 0.86) if phase.isalpha() else []
@@ -173,7 +173,7 @@ def gradient_of(name: str) -> str | None:
 
 
 def gradient_hint(name: str, forward: Mapping[str, Role]) -> str:
-    """'; did you mean gradInput?' for a name that is nearly that of the gradient of a tensor of the forward, or ''."""
+    """'; did you mean gradInput?' for a name that is close to the gradient of a tensor of the forward, or ''."""
     if not name.lower().startswith("grad"):
         return ""
     gradients = [f"grad{n[0].upper()}{n[1:]}" for n, role in forward.items() if role in _ROLE_OF_GRADIENT]

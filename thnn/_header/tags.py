@@ -27,7 +27,7 @@ _HALF_DERIVATIVE = re.compile(rf"\[DERIVATIVE\b|\bDERIVATIVE\s+({'|'.join(DERIVA
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf", re.ASCII)
 _VALUE = re.compile(rf"{_NUMBER.pattern}|true|false", re.ASCII)
-# Between the words of tags that are none, such as [DEFAULT=1].
+# Separators in malformed tags, such as [DEFAULT=1].
 _SEPARATORS = re.compile(r"[=:,()]")
 _BITS = {"int": 31, "int64_t": 63, "long": 63, "THIndex_t": 63}
 
@@ -137,7 +137,7 @@ def _bracket(comment: Comment) -> int:
 
 
 def attach(lexed: Lexed, declarations: list[Declaration]) -> None:
-    """Adds the tags of each comment to its argument; comments outside of declarations have no tags of arguments."""
+    """Adds the tags of each comment to its argument; comments outside of declarations cannot tag arguments."""
     owners = _Owners(lexed, declarations)
     for comment in lexed.comments:
         owner = owners.owner(comment)
@@ -179,7 +179,7 @@ def default(source: Source, parameter: Parameter) -> bool | int | float | None:
             raise ValueError
         return int(text)
     except (KeyError, ValueError):
-        source.fail(tag.start, f"{parameter.where}{tag}: {text!r} is no value of type {parameter.type!r}")
+        source.fail(tag.start, f"{parameter.where}{tag}: {text!r} is not a value of type {parameter.type!r}")
 
 
 def size(source: Source, parameter: Parameter) -> Size | None:
@@ -190,7 +190,7 @@ def size(source: Source, parameter: Parameter) -> Size | None:
     try:
         return Size(tag.words[0], int(tag.words[1]))
     except ValueError:
-        source.fail(tag.start, f"{parameter.where}{tag}: {tag.words[1]!r} is no dimension")
+        source.fail(tag.start, f"{parameter.where}{tag}: {tag.words[1]!r} is not a dimension")
 
 
 class _Owners:
@@ -229,7 +229,7 @@ class _Owners:
         return owner
 
     def _continued(self, comment: Comment) -> Parameter | None:
-        """For a comment right below a trailing comment, in the same column: the argument of the latter."""
+        """For a comment right below a trailing comment, in the same column: the argument of the trailing one."""
         if self._trailing is None or self._follows_code(comment):
             return None
         above, owner = self._trailing

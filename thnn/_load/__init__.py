@@ -1,1 +1,1 @@
-"""Functions of a header of one's own: compiled, opened and used in the running Python (``thnn.load``)."""
+"""Functions of a custom header: compiled, opened and used in the running Python (``thnn.load``)."""

@@ -1,7 +1,7 @@
-"""The folder of compiled libraries: which files of it are trusted, and the removal of files that nobody uses any more.
+"""The folder of compiled libraries: which of its files are trusted, and the removal of files that are no longer used.
 
-A library of the cache is code that the process runs. So the folder has to belong to the user of the process, who alone
-may write to it, and a file of it is read only if it does, too.
+A library of the cache is code that the process runs. So the folder has to belong to the user of the process, and only
+that user may write to it; the same holds for every file that is read from it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-# The names of temporary folders, which remain if a process is killed.
+# Temporary folders, which remain if a process is killed.
 TEMPORARY = ".thnn-build-"
 _UNUSED_DAYS = 30
 _DAY = 24 * 3600
@@ -31,7 +31,7 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 def cache_folder() -> Path:
     """THNN_CACHE, otherwise thnn in the user's cache folder ($XDG_CACHE_HOME or ~/.cache).
 
-    Raises ValueError where ~ stands for no folder.
+    Raises ValueError where ~ cannot be expanded.
     """
     own = os.environ.get("THNN_CACHE")
     try:
@@ -50,7 +50,7 @@ def unusable(folder: Path, reason: str) -> ValueError:
 
 
 def cache_file(name: str, key: str, suffix: str) -> Path:
-    """The path of a file of the cache; the key tells names apart that begin alike."""
+    """The path of a file of the cache; the key distinguishes names with the same beginning."""
     return cache_folder() / f"{name[:_NAME]}-{key}{suffix}"
 
 
@@ -82,8 +82,8 @@ def make_cache_folder() -> None:
 def open_file(path: Path) -> BinaryIO:
     """A file of the cache, opened for reading.
 
-    Raises OSError if it is missing, a link, no file, or writable by others or of another user, as it may be where the
-    folder was.
+    Raises OSError if it is missing, a link, not a regular file, writable by others, or owned by another user (the
+    folder may have been writable earlier).
     """
     opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     found = os.fstat(opened)
@@ -107,12 +107,12 @@ def put(file: Path, target: Path) -> None:
         os.fsync(opened.fileno())
     with suppress(OSError):
         if target.is_dir() and not target.is_symlink():
-            shutil.rmtree(target)  # a folder in its place would remain for ever
+            shutil.rmtree(target)  # os.replace() cannot replace a folder
     file.replace(target)
 
 
 def keep_text(header: str, source: str) -> tuple[Path, Path]:
-    """The texts of a header and a kernel file as files of the cache, which only their content names."""
+    """The texts of a header and a kernel file as files of the cache, named by their content."""
     make_cache_folder()
     texts = header.encode(), source.encode()
     key = sha256(b"\0".join(texts)).hexdigest()[:20]
@@ -137,7 +137,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def mark_used(path: Path) -> None:
-    """Renews the time of a file, by which `trim` sees its use; to be called before the file is read."""
+    """Updates the time of a file, which tells `trim` that it is in use; call it before the file is read."""
     with suppress(OSError):
         # At most once a day, since a load from the cache writes nothing else.
         if path.stat().st_mtime < time.time() - _DAY:

@@ -2,7 +2,7 @@
 
 Every kernel file is compiled once per element type, as in the package, with the user's header and the runtime's headers
 included before it; so the compiler checks the prototypes of the kernels, and its messages have the user's files and
-lines. The table of functions is that of the package (lib/THNN/runtime/function_table.c) with the header's functions.
+lines. The table of functions is the package's (lib/THNN/runtime/function_table.c), filled with the header's functions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from thnn._load.recipe import (
     run_compiler,
 )
 
-# Standard headers, in which a unit spends most of its time: precompiled once per compiler and set of flags.
+# Standard headers, which take most of the compile time: precompiled once per compiler and set of flags.
 _STANDARD_HEADERS = """\
 #include <float.h>
 #include <math.h>
@@ -88,7 +88,7 @@ _REVERSED_TASKS = """\
 # Read by `digest_of_sources`.
 _SOURCES = '__attribute__((visibility("default"))) const char *const thnn_sources = "{}";\n'
 
-# The suffix that the table of functions expects where the library has one variant of each kernel.
+# The suffix that the table of functions expects in a library with one variant per kernel.
 _ARCH = "default"
 _SYMBOL = re.compile(rf"THNN_(?:Float|Double)(\w+?)_{_ARCH}\b|THCUNN_(?:Float|Double|Half|BFloat16)(\w+)")
 _UNDEFINED = re.compile(rf"undefined (?:reference to|symbol:?) [`'\"]?THNN_(?:Float|Double)(\w+?)_{_ARCH}\b")
@@ -108,7 +108,7 @@ os.register_at_fork(after_in_child=_renew_lock)
 
 
 class LibraryRecipe(Protocol):
-    """Everything that determines a library: a `Recipe`, or that of its CUDA library (cuda.py)."""
+    """Everything that determines a library: a `Recipe`, or a `CudaRecipe` (cuda.py)."""
 
     @property
     def header(self) -> Path: ...
@@ -121,10 +121,10 @@ class LibraryRecipe(Protocol):
     @property
     def sanitize(self) -> bool: ...
     def parts(self) -> dict[str, str]:
-        """The dependencies of the library, by the words in which a rebuild is explained."""
+        """The dependencies of the library, keyed by the words that explain a rebuild."""
 
     def with_names(self, text: str) -> str:
-        """A text of the compiler with the names of files that users know."""
+        """Compiler output with the file names that users know."""
 
     def other_candidates(self, included: Sequence[Path]) -> list[Path]:
         """The files that would take the place of the included ones, or be included, too, if they were there."""
@@ -140,7 +140,7 @@ def build(
 ) -> Path | None:
     """The library of a recipe, from the cache or compiled; None if a file was edited meanwhile. Raises CompileError.
 
-    Processes and threads may build the same library at once: each compiles in a folder of its own and renames the
+    Processes and threads may build the same library at once: each compiles in a separate folder and renames the
     finished file, which never changes afterwards. The entry of the cache, a JSON file written last, has the hashes of
     the library, of the files that the compiler included, and of those that it would find in other folders: '' for a
     file that is not there.
@@ -204,7 +204,7 @@ def _of_entry(entry: Path, recipe: LibraryRecipe, functions: Sequence[Function])
 
 def is_edited(recipe: LibraryRecipe, included: Sequence[Path], started: int) -> bool:
     """True if a file was edited since the time `started`, or the header since it was parsed."""
-    now = time.time_ns()  # later times, of a file system whose clock is ahead, do not count
+    now = time.time_ns()  # a file system's clock may be ahead; later times do not count
     try:
         times = [path.stat().st_ctime_ns for path in (*recipe.files, *included)]
     except OSError:
@@ -270,8 +270,8 @@ def compile_into(
     # The path of libTHNN.so is not recorded: libTHNN.so is opened first, and a package may be used on another machine.
     link = [*recipe.compiler.link_command, *recipe.flags(), "-shared", str(sources)]
     link += [*map(str, objects), str(library_path())]
-    # Calls within the library must not reach functions of the same names in another library. The sanitizer's
-    # functions are defined by the process.
+    # Calls within the library must not reach functions of the same names in another library. The process defines the
+    # sanitizer's functions.
     link += ["-Wl,-Bsymbolic", *([] if recipe.sanitize else ["-Wl,--no-undefined"]), "-lm", *recipe.ldflags]
     linked = run_compiler([*link, "-o", str(output)])
     if linked.returncode:
@@ -319,8 +319,8 @@ def run_compilers(commands: Sequence[Sequence[str]], verbose: bool) -> None:
 def _digest_of_sources(recipe: Recipe, included: Iterable[Path]) -> str:
     """A digest of everything by which a program can tell two libraries apart, the same on every machine.
 
-    These are the texts of the header, the kernel files and the files that they include, and the caller's macros; not
-    the paths and the remaining flags.
+    It covers the texts of the header, the kernel files and the files that they include, and the caller's macros, but
+    not paths or other flags.
     """
     sources = (*recipe.sources, *recipe.cuda_sources)
     texts = [recipe.header_hash, *hashes(sources).values(), *sorted(hashes(included).values())]

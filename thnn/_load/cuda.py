@@ -1,8 +1,8 @@
-"""The kernels of a header for CUDA tensors, compiled by nvcc into a library of their own.
+"""The kernels of a header for CUDA tensors, compiled by nvcc into a separate library.
 
 The library for the CPU has the checks. The library for CUDA has a table of the same functions
-(lib/THCUNN/function_table.cu), each of which calls the checks, then the kernel. It is compiled when the first CUDA
-tensor comes, so that users who compute on the CPU do not wait for nvcc, which takes seconds.
+(lib/THCUNN/function_table.cu), each of which calls the checks, then the kernel. It is compiled when a function first
+gets a CUDA tensor, so that users who compute on the CPU do not wait for nvcc, which takes seconds.
 
 With THNN_CUDA_EMULATE=1, the C++ compiler compiles the same files for the CPU (lib/THCUNN/emulation), when the header
 is loaded.
@@ -98,7 +98,7 @@ class CudaRecipe:
         if self.sanitize:
             flags += ["-g", "-fno-omit-frame-pointer"]
             flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-        # The flags of the caller are meant for nvcc; only these kinds suit a C++ compiler, too.
+        # The caller's flags are meant for nvcc; a C++ compiler takes only these kinds, too.
         return [*flags, "-O1", "-DTHCUNN_EMULATE", *flags_of_kinds(own, ("-D", "-U", "-I"))]
 
     def parts(self) -> dict[str, str]:
@@ -178,7 +178,7 @@ def _check_unchanged(recipe: Recipe) -> None:
 
 
 def cuda_recipe(recipe: Recipe, host_library: Path) -> CudaRecipe | None:
-    """The recipe of the CUDA library for the GPUs of this machine, or that of the emulation.
+    """The recipe of the CUDA library for the GPUs of this machine, or of the emulation.
 
     None if the header has no kernels to emulate. Raises NotImplementedError without nvcc or kernels for CUDA.
     """
@@ -285,7 +285,8 @@ def compile_cuda(
 
 
 def _missing(recipe: CudaRecipe, functions: Sequence[Function], objects: Sequence[Path], table: Path) -> str:
-    """The message for functions without a kernel, '' if there are none. A module may be left to the CPU entirely."""
+    """The message for functions without a kernel, '' if there are none. A module may also have no CUDA kernel at
+    all."""
     wanted = _arguments("--undefined-only", [table])  # weak references
     defined = _arguments("--defined-only", objects)
     modules = group_modules(functions).values()

@@ -1,4 +1,4 @@
-"""``thnn.load``: the functions of a header of one's own, as differentiable classes and backends."""
+"""``thnn.load``: the functions of a custom header, as differentiable classes and backends."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Path_ = str | os.PathLike[str]
 
 
 class LoadedClasses(Mapping[str, "type[FunctionBase]"]):
-    """Name -> class for every module that forms a class; a class is created at the first access."""
+    """Name -> class for every module that has a class; a class is created at the first access."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class LoadedModule:
         # Read now: the files may be edited later.
         texts = [p.read_text(encoding="utf-8", errors="replace") for p in (header, *self.sources)]
         self.source = "\n".join(f"/* {p} */\n{text}" for p, text in zip((header, *self.sources), texts))
-        # Programs that torch.export saves name operators, and find them only in a library of the same sources.
+        # Exported programs name operators, and find them only in a library built from the same sources.
         stem = re.sub(r"[^0-9A-Za-z_]", "_", name)
         library.operator_namespace = f"thnn_{stem}_{digest_of_sources(library)}"
 
@@ -194,10 +194,10 @@ class LoadedModule:
     def check(self, modules: Sequence[str] = (), sanitize: bool = False, device: str = "cpu") -> bool:
         """Checks the functions against their cases as ``python -m thnn check`` does, and prints the results.
 
-        Checked are values, gradients by finite differences, layouts, meta tensors, overlapping memory, threads, large
+        Checks values, gradients (against finite differences), layouts, meta tensors, overlapping memory, threads, large
         and special numbers and wrong arguments of the named modules, or of all. `sanitize`: the functions run in a
-        process of their own, compiled with AddressSanitizer and UndefinedBehaviorSanitizer, also with tensors that end
-        or begin at a page without access and with meta tensors. `device`: cpu or, without `sanitize`, cuda. Returns
+        separate process, compiled with AddressSanitizer and UndefinedBehaviorSanitizer, also with tensors that end or
+        begin at a page without access and with meta tensors. `device`: cpu or, without `sanitize`, cuda. Returns
         whether everything passed. Raises ValueError without a file of cases or for an unknown module, and the errors of
         `on_device`.
         """
@@ -245,20 +245,20 @@ def load(
     otherwise ~/.cache/thnn) has the library already; after an edit another call compiles the new code, and objects of
     the old code go on working. `extra_cflags` and `extra_ldflags` are added to the compiler's and linker's commands,
     and `verbose` prints why something is compiled and the compiler's warnings. `references` maps modules to the same
-    functions in torch operations, called with the arguments of updateOutput by name; second derivatives are those of
-    the reference.
+    functions in torch operations, called with the arguments of updateOutput by name; second derivatives come from the
+    reference.
 
-    CUDA tensors are computed by the .cu files, and by C files that define functions only by lines of pointwise.h. nvcc
-    compiles them for the GPUs of the machine, with `extra_cuda_cflags`, when the first CUDA tensor comes. The call with
-    that tensor raises CompileError with the words of nvcc, ValueError if a file was edited after `load`, and
-    NotImplementedError without nvcc or kernels for CUDA. With THNN_CUDA_EMULATE=1, `load` compiles these kernels for
-    the CPU, where they compute in place of the C files.
+    CUDA tensors are computed by the .cu files, and by C files that consist only of lines of pointwise.h. nvcc compiles
+    them for the GPUs of the machine, with `extra_cuda_cflags`, at the first call with a CUDA tensor. That call raises
+    CompileError with nvcc's output, ValueError if a file was edited after `load`, and NotImplementedError without nvcc
+    or kernels for CUDA. With THNN_CUDA_EMULATE=1, `load` compiles these kernels for the CPU, where they compute in
+    place of the C files.
 
     With `source`, the text of a kernel file in C, `header` is the text of a header. Errors call them <header> and
-    <source>. The name of the returned object, otherwise that of the header's file, is then that of the first module.
+    <source>. The returned object is then named after the first module, otherwise after the header's file.
 
-    Raises HeaderError (a ValueError) for an error in the header, CompileError (a ValueError) with the words of the
-    compiler, ValueError for a missing file, a reference that has no module, or a cache (THNN_CACHE) that cannot be
+    Raises HeaderError (a ValueError) for an error in the header, CompileError (a ValueError) with the compiler's
+    output, ValueError for a missing file, a reference that has no module, or a cache (THNN_CACHE) that cannot be
     written, TypeError for an argument of another type.
     """
     path = None
@@ -271,7 +271,7 @@ def load(
     library = Library(path)
     library.open_device_library = functools.partial(open_cuda_library, library, recipe, functions, verbose)
     if EMULATION:
-        device_library(library)  # now: calls succeed without it, and would never open it
+        device_library(library)  # now, since calls would succeed without it and never open it
     files = (*recipe.sources, *recipe.cuda_sources)
     return LoadedModule(recipe.name, recipe.header, files, functions, library, known, recipe)
 
@@ -312,7 +312,7 @@ def open_library(
     """The functions of a library that `build_library` compiled from the header; nothing is compiled for the CPU.
 
     The kernels for CUDA tensors beside the header are compiled as by `load`, when the first CUDA tensor comes. Raises
-    HeaderError for an error in the header, ImportError for a file that is no library of these declarations.
+    HeaderError for an error in the header, ImportError for a file that is not a library of these declarations.
     """
     path = _existing(header, "header")
     functions, _ = parse(path)
@@ -469,7 +469,7 @@ def _check_signature(name: str, reference: Reference, forward: Function) -> None
     given += [a.variable for a in forward.scalars]
     try:
         signature = inspect.signature(reference)
-    except Exception:  # functions of C, such as torch.tanh, have none, and objects may fail to tell theirs
+    except Exception:  # C functions such as torch.tanh have no signature, and objects may fail to give theirs
         return
     try:
         signature.bind(**dict.fromkeys(given))

@@ -1,4 +1,4 @@
-"""The functions of a header, parsed once: importing the C parser alone takes longer than opening a library."""
+"""The functions of a header, parsed once: just importing the C parser takes longer than opening a library."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def parse(path: Path, shown: str | None = None) -> tuple[list[Function], str]:
 
     functions = parse_header(path) if shown is None else parse_header_text(text.decode(), shown)
     if path.read_bytes() != text:
-        return parse(path, shown)  # it was edited meanwhile
+        return parse(path, shown)  # the header was edited meanwhile
     if not functions:
         module = path.stem if shown is None else "Module"
         raise HeaderError(

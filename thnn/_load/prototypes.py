@@ -1,4 +1,4 @@
-"""The types of tensors in the definitions of kernels, which no compiler compares: they are one type of C."""
+"""The types of tensors in the definitions of kernels, which compilers cannot check: all tensors are one C type."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ _TENSOR = re.compile(r"\bTH(?:Accreal|Index|Integer)?Tensor\b", re.ASCII)
 def check_tensor_types(functions: Iterable[Function], files: Iterable[Path]) -> None:
     """Raises CompileError for kernels whose tensors have other types than in the header.
 
-    Macros are not expanded: definitions between #if and #endif, and those with another number of arguments, are left
-    out.
+    Macros are not expanded: definitions between #if and #endif, or with another number of arguments, are skipped.
     """
     declared = {f.name: f for f in functions}
     differences: list[str] = []

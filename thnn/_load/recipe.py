@@ -22,7 +22,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 # Folders of the system, whose headers belong to the compiler.
 SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
 _DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
-# The names of files in the directives of a text: of #include, of a macro that may stand there, of a condition.
+# File names in the directives of a text: in #include, in a macro that #include may use, in a condition.
 _NAME = re.compile(
     r"""(?:^[ \t]*\#[ \t]*(?:include\w*|import|define[ \t]+\w+)|\b__has_include\w*[ \t]*\()"""
     r"""[ \t]*[<"]([^<>"\0\n]+)[>"]""",
@@ -124,8 +124,8 @@ def find_compiler() -> Compiler:
 
 
 def _packaged() -> list[list[str]]:
-    """The command of clang in the Python package ziglang, if it is installed: the program that python -m ziglang runs,
-    by which an update of the package is seen."""
+    """The command of clang in the Python package ziglang, if it is installed. It is the program that python -m ziglang
+    runs, so that its identity changes with an update of the package."""
     found = importlib.util.find_spec("ziglang")
     return [] if found is None or found.origin is None else [[str(Path(found.origin).with_name("zig")), "cc"]]
 
@@ -143,12 +143,12 @@ def run_compiler(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             encoding="utf-8",
             errors="replace",
         )
-    except OSError as error:  # a text without #!
+    except OSError as error:  # a script without #!
         raise CompileError(f"{command[0]} cannot be run: {error.strerror}") from None
 
 
 def flags_of_kinds(flags: Iterable[str], kinds: tuple[str, ...]) -> list[str]:
-    """The flags that begin with one of `kinds`, such as -D; where the operand is the next flag, both."""
+    """The flags that begin with one of `kinds`, such as -D; if the operand is the next flag, both."""
     rest, found = iter(flags), []
     for flag in rest:
         if flag.startswith(kinds):
@@ -186,11 +186,11 @@ class Recipe:
     """Everything that determines a library."""
 
     header: Path
-    header_hash: str  # of the text that was parsed
-    sources: tuple[Path, ...]  # in C
+    header_hash: str  # hash of the text that was parsed
+    sources: tuple[Path, ...]  # C files
     name: str
     compiler: Compiler
-    cflags: tuple[str, ...] = ()  # of the caller
+    cflags: tuple[str, ...] = ()  # the caller's
     ldflags: tuple[str, ...] = ()
     march: str = "native"
     sanitize: bool = False
@@ -201,7 +201,7 @@ class Recipe:
     # for CUDA tensors for each library for the CPU: after an edit of a CUDA source both are new.
     cuda_sources: tuple[Path, ...] = ()
     cuda_cflags: tuple[str, ...] = ()
-    loaded_hashes: tuple[tuple[str, str], ...] = ()  # of `files` when the recipe was made
+    loaded_hashes: tuple[tuple[str, str], ...] = ()  # hashes of `files` when the recipe was made
     shown: tuple[tuple[Path, str], ...] = ()  # the names in errors of files that users do not know
 
     @property
@@ -210,7 +210,7 @@ class Recipe:
         return (self.header, *self.sources, *self.cuda_sources)
 
     def with_names(self, text: str) -> str:
-        """A text of the compiler with the names of files that users know."""
+        """Compiler output with the file names that users know."""
         for path, name in self.shown:
             text = text.replace(str(path), name).replace(path.name, name)
         return text
@@ -219,7 +219,8 @@ class Recipe:
         return other_candidates((*self.files, *included), installed_headers(), self.cflags)
 
     def flags(self) -> list[str]:
-        """The flags of the compiler; those that change numbers are those of the package's kernels (CMakeLists.txt)."""
+        """The flags of the compiler; flags that change numbers are the same as for the package's kernels
+        (CMakeLists.txt)."""
         # Parallel loops of clang would run in a second OpenMP pool beside torch's, so it leaves them sequential. Errors
         # are reported at the line of POINTWISE, not inside the expansions of its macros.
         if self.compiler.is_clang:
@@ -252,7 +253,7 @@ class Recipe:
         }
 
     def parts(self) -> dict[str, str]:
-        """The dependencies of the library, by the words in which a rebuild is explained: a digest of each.
+        """The dependencies of the library, keyed by the words that explain a rebuild: a digest of each.
 
         The files that the sources include are missing: only the compiler knows them (`included_files`).
         """
@@ -318,7 +319,7 @@ def other_candidates(own: Sequence[Path], headers: Iterable[Path], flags: Sequen
 
     These are all names in the directives of the files `own` and of thnn's `headers`, in every folder in which the
     compiler searches, except those of thnn and of the system. Names that macros put together are missing. `flags` are
-    those of the caller.
+    the caller's flags.
     """
     names = dict.fromkeys(operands(flags, ("-include", "-imacros")))
     for path in (*own, *headers):

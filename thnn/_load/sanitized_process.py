@@ -75,7 +75,7 @@ class _AnnouncingRunner(CaseRunner):
 
 
 def _expanded(name: str, tensor: Tensor) -> Tensor:
-    """A gradOutput as that of a sum, whose elements share one address."""
+    """A gradOutput as from the backward of a sum, whose elements share one address."""
     if name != "gradOutput" or tensor.numel() == 0:
         return tensor
     return tensor.flatten()[:1].clone().expand(tensor.shape)

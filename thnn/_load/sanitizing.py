@@ -1,4 +1,4 @@
-"""Loaded functions under AddressSanitizer and UndefinedBehaviorSanitizer, in a process of their own.
+"""Loaded functions under AddressSanitizer and UndefinedBehaviorSanitizer, in a separate process.
 
 The functions run with the samples of their cases,
 

@@ -1,4 +1,4 @@
-"""Calls of classes by way of their operators."""
+"""Calls of classes through their operators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from thnn._torch import (
     named_script,
 )
 
-# Types of values that need no conversion; integers, also symbolic ones, for other types of C.
+# Types of values that need no conversion; integers, also symbolic ones, may stand for other C types.
 _EXACT: dict[str, Any] = {"bool": bool, **dict.fromkeys(REAL_NUMBERS, (int, float))}
 _INTEGERS = (int, SymInt)
 
@@ -83,7 +83,7 @@ def _with_traced_sizes(operator: Any, positions: tuple[int, ...]) -> Any:
 
 
 def gradients(cls: Any, needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]) -> tuple[Any, ...]:
-    """The gradients by all arguments of a node, None for those without; computed by operators."""
+    """The gradients w.r.t. all arguments of a node, computed by operators; None for arguments without a gradient."""
     define(cls)
     operators = cls._operators
     values = dict(zip(operators.kept, kept))

@@ -1,9 +1,9 @@
 """Forwards as torch operations, for tracers that decompose activations, above all inductor's, which fuses the
 operations with their neighbours.
 
-Only functions of a few instructions per element: their time is that of reading and writing memory, which a fused loop
-saves. Backwards stay with the C functions, since code that inductor makes of their formulas is slower. The
-decomposition of a class that is written by hand is its attribute `_decomposition`.
+Only functions of a few instructions per element: they spend their time on reading and writing memory, which a fused
+loop saves. Backwards stay with the C functions, since the code that inductor generates from their formulas is slower. A
+class that is written by hand has its decomposition in the attribute `_decomposition`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The autograd functions of a module over its operators, which torch.func can transform and torch.compile trace.
 
-First derivatives are those of the C functions. Derivatives of them, and forward mode, follow from the rule of the
-module (`rules.py`), whose gradients are linear in gradOutput: the pull-back of the rule by gradOutput, applied to
+The C functions compute first derivatives. Higher derivatives and forward mode follow from the rule of the module
+(`rules.py`), whose gradients are linear in gradOutput: the pull-back of the rule w.r.t. gradOutput, applied to
 tangents, is the tangent of the output.
 """
 
@@ -50,7 +50,7 @@ def push_forward(f: Callable[..., Any], primals: Sequence[Tensor], tangents: Seq
 def tangents_of(
     name: str, function: Callable[..., Any], values: Mapping[str, Any], tangents: Sequence[Any]
 ) -> Any:
-    """function(values, tangents), computed so that outer levels of forward mode have tangents of it, too.
+    """function(values, tangents), computed so that outer levels of forward mode see its tangents, too.
 
     Raises NotImplementedError if a torch.vmap is between the levels and the function.
     """
@@ -73,7 +73,7 @@ def _needs(operators: OperatorModel, mask: int) -> tuple[bool, ...]:
 
 
 def make_node(operators: OperatorModel) -> Any:
-    """The autograd function of a forward; its attribute `backward_node` is that of the gradients."""
+    """The autograd function of a forward; its attribute `backward_node` is the autograd function of the gradients."""
     o = operators
     name = o.cls.__name__
 
@@ -140,7 +140,7 @@ def make_node(operators: OperatorModel) -> Any:
             else:
                 values.update((a.name, None) for a in o.saved if a.is_optional)
             if o.keeps_output(values):
-                # A copy, since the caller may change the output in place; inductor removes a copy without a purpose.
+                # A copy, since the caller may change the output in place; inductor removes it where it is not needed.
                 values["input"] = outputs[0].clone()
             ctx.set_materialize_grads(False)
             ctx.shape = outputs[0].shape
@@ -198,7 +198,7 @@ def make_node(operators: OperatorModel) -> Any:
 def _gradients_as_function(
     o: OperatorModel, needs: Sequence[bool], values: Mapping[str, Any]
 ) -> tuple[Callable[..., tuple[Tensor, ...]], list[str]]:
-    """The gradients as a function of gradOutput and of the tensors that they depend on, and the names of these."""
+    """The gradients as a function of gradOutput and the tensors that they depend on, and the names of these tensors."""
     constant = {a.name for a in (*o.saved, *o.modified)}
     names = ["gradOutput"]
     for n in o.kept:
@@ -254,7 +254,7 @@ def _by_products(
     gradients: Sequence[Tensor],
     wanted: Mapping[str, bool],
 ) -> dict[str, Tensor]:
-    """The gradients, by gradOutput, input and weight, of the results of the backward functions."""
+    """The gradients of the backward functions' results w.r.t. gradOutput, input and weight."""
     of = _split(o, needs, values, gradients)
     if o.module.is_criterion:
         if not wanted["gradOutput"]:
@@ -282,7 +282,7 @@ def _by_products(
 def _tangents_of_products(
     o: OperatorModel, needs: Sequence[bool], values: Mapping[str, Any], given: Mapping[str, Any]
 ) -> tuple[Tensor, ...]:
-    """The tangents of the results of the backward functions, from the tangents of gradOutput, input and weight."""
+    """The tangents of the backward functions' results, from the tangents of gradOutput, input and weight."""
     results = []
     other = {"gradInput": "weight", "gradWeight": "input", "gradBias": None}
     for gradient in o.wanted_gradients(needs, values):

@@ -94,7 +94,7 @@ class Operators(OperatorModel):
         if unknown or not any(
             isinstance(n, torch.SymInt) for v in row if isinstance(v, Tensor) for n in v.shape
         ):
-            # Also if all sizes are known, so that the function can raise its errors.
+            # Even if all sizes are known, so that the function can raise its errors.
             allocated = shapes.outputs(self.library.bind(forward), row)
             for position, output in allocated.items():
                 found[forward.after_state[position].name] = output.allocate(first)
@@ -163,7 +163,7 @@ class Operators(OperatorModel):
         flops.register(self)
 
     def _in_autocast(self, device: str, _keyset: Any, *values: Any) -> Any:
-        """Casts tensors of float16 and bfloat16 to float32 if the C function does not take them with the others, as the
+        """Casts tensors of float16 and bfloat16 to float32 if the C function does not take them with the others, as
         classes do."""
         given = [
             (a, v) for a, v in zip(self.tensors, values) if isinstance(v, Tensor) and v.is_floating_point()

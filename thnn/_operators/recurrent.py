@@ -58,7 +58,7 @@ def _make_node(o: RecurrentOperators) -> Any:
     def by_inputs(
         gradients: Sequence[Any], values: Mapping[str, Any], biases: Sequence[Any]
     ) -> tuple[Any, ...]:
-        """The gradients by input, hidden, the biases and cell or hx."""
+        """The gradients w.r.t. input, hidden, the biases and cell or hx."""
         found = formula(None, **dict(zip(gradients_of, gradients)), **values)
         if o._is_lstm:
             by_input = by_hidden = found["gradInGates"]

@@ -48,7 +48,7 @@ def _by_formula(formula: Rule) -> Rule:
 
 
 def _by_backward(operators: OperatorModel) -> Rule:
-    """The backward functions themselves; `differentiation` computes their derivatives by calls of the forward and the
+    """The backward functions themselves; `differentiation` computes their derivatives by calling the forward and the
     backward functions."""
 
     def rule(needs: Sequence[bool], gradOutput: Tensor, **values: Any) -> Mapping[str, Tensor]:
@@ -60,7 +60,7 @@ def _by_backward(operators: OperatorModel) -> Rule:
 def apply_backward(
     operators: OperatorModel, needs: Sequence[bool], gradOutput: Tensor, values: Mapping[str, Any]
 ) -> dict[str, Tensor]:
-    """The gradients by the autograd function of the backward functions."""
+    """The gradients, through the autograd function of the backward functions."""
     names = operators.wanted_gradients(needs, values)
     kept = [values.get(n) for n in operators.kept]
     # One bit per tensor, since torch.vmap takes a tuple apart.

@@ -1,8 +1,7 @@
 """A copy of a tensor that compiled code keeps for the backward.
 
-To save memory, code that torch.compile makes computes operations of the forward again in the backward, also the clone
-of a tensor that the code has overwritten since; the clone then has the new values. An operator that torch does not know
-is not computed again.
+To save memory, compiled code recomputes operations of the forward in the backward, even the clone of a tensor that has
+been overwritten since; the clone then has the new values. A custom operator is not recomputed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs of PyTorch 0.1 to 0.4: the modules that they import, served by thnn.
+"""Legacy code for PyTorch 0.1 to 0.4: the modules that it imports, served by thnn.
 
     import thnn
 
@@ -8,8 +8,8 @@
 
 `install` puts ``torch._thnn``, ``torch.nn._functions``, ``torch.nn.backends.thnn`` and ``torch.nn.backends.backend``
 into ``sys.modules``, and lets subclasses of ``torch.autograd.Function`` with a non-static forward be called;
-`uninstall` restores ``sys.modules`` and torch as they were. ``with thnn.compat:`` does both. Nothing else of torch
-changes, and without a call nothing changes at all. docs/migration.md lists the old names and calls.
+`uninstall` restores ``sys.modules`` and torch. ``with thnn.compat:`` does both. Nothing else in torch changes, and
+without a call nothing changes at all. docs/migration.md lists the old names and calls.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class _State:
         return self.by_call or self.depth > 0
 
     def add(self) -> None:
-        """Imports the modules of 2017 in place of those that torch has under the same names, and lets legacy
-        functions be called."""
+        """Imports the modules of 2017 in place of torch's modules with the same names, and lets legacy functions be
+        called."""
         with ExitStack() as undo:
             for name in (*TORCH_PACKAGES, *NAMES):
                 parent, _, child = name.rpartition(".")

@@ -1,6 +1,6 @@
 """The function classes of ``torch.nn._functions``, under their names of 2017.
 
-Each, except those of the fused recurrent cells, is a subclass of thnn's class of the module, so that it has both forms
+Each, except the fused recurrent cells, is a subclass of thnn's class of the module, so that it has both forms
 of call, ``X(*scalars)(*tensors)`` and ``X.apply(*tensors, *scalars)``, and so that its autograd node is called
 XBackward.
 """
@@ -82,7 +82,7 @@ def _subclass(base: type[FunctionBase], name: str) -> Any:
 
 
 class _CountingSlopes:
-    """Base of PReLU, which took no number of slopes: it is that of the elements of weight."""
+    """Base of PReLU, which took no number of slopes: it is the number of elements of weight."""
 
     @classmethod
     def apply(cls, *args: Any, **keywords: Any) -> Any:
@@ -135,7 +135,7 @@ def fused_names() -> list[str]:
 
 
 def backward_names() -> dict[str, str]:
-    """Name of the backward class -> name of the class, of those that have an autograd node of their own."""
+    """Name of the backward class -> name of the class, for classes that have their own autograd node."""
     return {f"{name}Backward": name for name, module in names().items() if not _is_fused(module)}
 
 
@@ -184,7 +184,7 @@ def _make_function_class_criterion(
     update_grad_input: Function | None = None,
     acc_grad_parameters: Function | None = None,
 ) -> Any:
-    """`_make_function_class`: the header says which modules are criteria."""
+    """The same as `_make_function_class`: the header says which modules are criteria."""
     return _make_function_class(class_name, update_output, update_grad_input, acc_grad_parameters)
 
 

@@ -7,10 +7,10 @@
 
     y = Scale(2)(x)
 
-Until PyTorch 0.3 the instance was the node of the graph, and its methods got tensors that were no Variables. Here each
-call makes a node whose class derives from the legacy class, so that ``self`` has the context methods of torch and
-``y.grad_fn`` is an instance of the legacy class. The methods get detached tensors, and the gradient mode is that of the
-call in `forward` and enabled in `backward`: code that wraps the tensors in Variables of its own can differentiate them.
+Until PyTorch 0.3 the instance was the node of the graph, and its methods got tensors that were not Variables. Here each
+call makes a node whose class derives from the legacy class, so that ``self`` has the methods of torch's ``ctx`` and
+``y.grad_fn`` is an instance of the legacy class. The methods get detached tensors, and the gradient mode is the
+caller's in `forward` and enabled in `backward`: code that wraps the tensors in new Variables can differentiate them.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _refuse_call: Any = Function.__call__
 
 
 class _Base(Function):
-    """The context of torch as legacy functions know it: tensors without history, and no deprecation warnings.
+    """torch's ``ctx`` as legacy functions know it: tensors without history, and no deprecation warnings.
 
-    A call turns the called instance, too, into an instance of the class of its node; its `saved_tensors` are those of
-    the node.
+    A call turns the called instance, too, into an instance of the class of its node; its `saved_tensors` are the
+    node's.
     """
 
     def __init__(self) -> None:
-        pass  # torch makes the node; the attributes are those of the called instance
+        pass  # torch makes the node, which takes over the attributes of the called instance
 
     def _context(self, name: str) -> Any:
         node = self.__dict__["_thnn_node"]()
@@ -67,7 +67,7 @@ class _Base(Function):
 
 
 class _Inputs(Function):
-    """An empty tensor whose history is that of the inputs of a legacy function."""
+    """An empty tensor with the history of the inputs of a legacy function."""
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:
@@ -104,7 +104,7 @@ def _is_legacy(cls: type) -> bool:
 
 
 def _alias(result: Tensor, is_input: bool) -> Tensor:
-    """The output tensor for a result of forward. `data` has a version counter of its own, so that autograd does not
+    """The output tensor for a result of forward. `data` has a separate version counter, so that autograd does not
     notice when the memory of the result is overwritten and restored before the backward, as until 0.3. An input or a
     view is detached, which shares the version counter: changes of an input are noticed."""
     return result.detach() if is_input or result._is_view() else result.data

@@ -1,4 +1,4 @@
-"""The modules of 2017: their names, their contents, and the importer that creates them."""
+"""The modules of PyTorch 0.1 to 0.4: their names, their contents, and the importer that creates them."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ TORCH_PACKAGES = ("torch.nn.backends",)
 class _Importer(MetaPathFinder, Loader):
     """Creates the modules, and raises the errors for names that they lack.
 
-    Every module is a package without a path, so that Python asks the importer for each name that a program imports
-    from it and that it lacks. The importer raises an error with a hint.
+    Every module is a package without a path, so that Python asks the importer for each name that a program imports from
+    it and that it lacks. The importer then raises an error with a hint.
     """
 
     def find_spec(

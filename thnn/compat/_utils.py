@@ -71,7 +71,7 @@ def declared(function: Function) -> HeaderFunction:
 
 
 class THNNBackendBase:
-    """A backend of functions that were registered. The backends of ``type2backend`` have a class of their own."""
+    """A backend of functions that were registered. The backends of ``type2backend`` have a different class."""
 
     __module__ = _UTILS
 

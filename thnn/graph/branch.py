@@ -42,7 +42,7 @@ class Branch:
         self.training = training
         self._root = root
         # The called layers with their classes, and the modules on the paths to layers and parameters, each with the
-        # `_modules` that has it: if one of them changes, the trace is no longer valid.
+        # `_modules` that contains it: if one of them changes, the trace is no longer valid.
         self._layers: list[tuple[nn.Module, type]] = []
         self._path: dict[str, tuple[dict[str, Any], str, nn.Module]] = {}
         for node in graph.nodes:
@@ -54,7 +54,7 @@ class Branch:
         self._compile()
 
     def _keep_path(self, module: nn.Module, path: str) -> nn.Module:
-        """The module at a path, with whose modules `_path` is completed."""
+        """The module at a path; adds the modules along it to `_path`."""
         here = ""
         for name in filter(None, path.split(".")):
             here = f"{here}.{name}".removeprefix(".")
@@ -74,7 +74,7 @@ class Branch:
                 setattr(self._root, alias, owner)
                 node.target = f"{alias}.{name}" if name else alias
                 if name and (name != _identifier(name) or keyword.iskeyword(name)):
-                    # The name is no identifier of Python, so a property returns the attribute.
+                    # The name is not a Python identifier, so a property returns the attribute.
                     node.target = f"{alias}_{_identifier(name)}_{k}"
                     setattr(type(self._root), node.target, property(partial(_get, owner, name)))
         source = self.graph.python_code("self")
@@ -104,7 +104,7 @@ class Branch:
                 )
         if not self._sets_grad_mode:
             return self._function(self._root, *inputs, **keywords)
-        # At the end of torch.no_grad() the model restores the grad mode of the caller, not that of the tracing.
+        # At the end of torch.no_grad() the model restores the caller's grad mode, not the one during tracing.
         outside, _caller.gradients = getattr(_caller, "gradients", True), torch.is_grad_enabled()
         try:
             return self._function(self._root, *inputs, **keywords)

@@ -90,7 +90,7 @@ def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, d
         ):
             return second(first(input))
         weight, bias = folded_parameters(first, second, mean, variance)
-        # A module for this call alone, since other threads may run the view.
+        # A new module in each call, since other threads may run the view.
         once: Any = object.__new__(type(view))
         parameters = {"weight": weight, "bias": bias}
         object.__setattr__(once, "__dict__", {**module.__dict__, "_parameters": parameters})
@@ -111,7 +111,7 @@ def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, d
 def _read(layer: Any, kind: str, name: str) -> Any:
     """layer.name, read from `_parameters` or `_buffers`: nn.Module.__getattr__ takes as long as a small operation."""
     members = layer.__dict__[kind]
-    return members[name] if name in members else getattr(layer, name)  # of a parametrized layer
+    return members[name] if name in members else getattr(layer, name)  # a parametrized layer has properties
 
 
 def folded_parameters(

@@ -52,9 +52,10 @@ class Fork:
 def fork(module: nn.Module, example_input: Any, fold: bool = False) -> Fork:
     """The branches of a model for training and for inference, which share its parameters and buffers.
 
-    torch.fx traces the model once per branch. In each, ``self.training`` of all modules is that of the branch; the mode
-    flags of the model are neither changed nor read. The branches share all state: parameters, buffers, settings such as
-    `momentum`, hooks. An optimizer step, ``load_state_dict``, ``to`` or ``requires_grad_`` therefore affects both.
+    torch.fx traces the model once per branch. In each, ``self.training`` of all modules has the branch's value; the
+    mode flags of the model are neither changed nor read. The branches share all state: parameters, buffers, settings
+    such as `momentum`, hooks. An optimizer step, ``load_state_dict``, ``to`` or ``requires_grad_`` therefore affects
+    both.
 
     In the branch for inference modules are in evaluation mode. Functional batch normalization uses the running
     statistics and functional dropout is inactive, even with an explicit ``training=True``. Buffers never change: if the
@@ -72,7 +73,7 @@ def fork(module: nn.Module, example_input: Any, fold: bool = False) -> Fork:
     Returns a `Fork` with the callables ``.train`` and ``.infer``.
 
     Errors: ValueError for a model that cannot be traced (control flow that depends on values, assignment to
-    attributes), with file and line of the statement; for a model whose result differs from that of the traced branch;
+    attributes), with file and line of the statement; for a model whose result differs from the traced branch's;
     for an example that the model rejects, with the layer. TypeError for arguments of other types.
     """
     return Fork(module, example_input, fold)

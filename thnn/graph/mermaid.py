@@ -19,8 +19,8 @@ _STYLES = {
 
 
 def to_mermaid(picture: Picture) -> str:
-    """Operators in a frame per lane with solid arrows between them, and variables with dotted arrows. Elements that do
-    not belong to the target are faint."""
+    """Operators in a frame per lane with solid arrows between them, and variables with dotted arrows. Elements that the
+    target does not depend on are faint."""
     lines = ["flowchart TB"]
     classes: dict[str, list[str]] = {}
     names = {id(block): f"b{k}" for k, block in enumerate(picture.blocks)}

@@ -1,7 +1,7 @@
 """Views of modules with a fixed mode.
 
-A view shares the ``__dict__`` of its module: parameters, buffers, hooks and settings are those of the module at any
-time. Its class, derived from that of the module, fixes `training` and replaces submodules by their views.
+A view shares the ``__dict__`` of its module: it always has the module's parameters, buffers, hooks and settings. Its
+class, derived from the module's class, fixes `training` and replaces submodules by their views.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ModeViews:
         self.training = training
         self.assign: Callable[[nn.Module, str, Any], None] | None = None
         self._views: dict[int, nn.Module] = {}
-        self._classes: dict[type, Any] = {}  # of modules without submodules
+        self._classes: dict[type, Any] = {}  # classes of views of modules without submodules
 
     def of(self, module: nn.Module) -> nn.Module:
         """The view of a module, always the same object; for a view, the view itself."""

@@ -62,7 +62,7 @@ class Net:
 
         Estimates of a batch_norm_op without a value are initialized: mean 0, variance 1, sized as its scale.
 
-        Errors: TypeError for an argument that is no operator; ValueError for one that is in the net already, for a
+        Errors: TypeError for an argument that is not an operator; ValueError for one that is in the net already, for a
         written variable that another operator writes or that has a value, for a cycle, and for estimates of unknown
         size. After an error the net is unchanged.
         """
@@ -254,7 +254,7 @@ class Net:
         return schedule
 
     def plan(self, branch: BranchName, target: Any) -> tuple[Operator, ...]:
-        """The operators that a target runs, in order. Errors: those of `train` and `infer`, except for feeds."""
+        """The operators that a target runs, in order. Errors: the same as `train` and `infer`, except for feeds."""
         _check_branch("plan", branch)
         return tuple(operator for operator, _ in self._schedule(branch, _targets(branch, target)[0]).steps)
 
@@ -272,15 +272,15 @@ class Net:
         Returns the value, or a tuple of values for a sequence. Intermediate results are freed.
 
         Errors: ValueError for an unknown target or feed, a variable with neither a value nor a feed, a feed for a
-        variable that has a value or a writer; TypeError for a feed that is no tensor. Errors of an operator contain the
-        operator and its variables; the operators before it have updated their estimates.
+        variable that has a value or a writer; TypeError for a feed that is not a tensor. Errors of an operator contain
+        the operator and its variables; the operators before it have updated their estimates.
         """
         return self._run("train", target, feeds, named)
 
     def infer(self, target: Any, feeds: Mapping[str, Tensor] | None = None, /, **named: Tensor) -> Any:
         """The value of a target in the branch for inference, by the estimates; no variable changes.
 
-        Arguments and errors: those of `train`; ValueError for a target that only the branch for training has. As
+        Arguments and errors: the same as `train`; ValueError for a target that only the branch for training has. As
         everywhere in torch, autograd records unless inside torch.no_grad().
         """
         return self._run("infer", target, feeds, named)
@@ -350,8 +350,8 @@ class Net:
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Copies values into the variables.
 
-        Errors: TypeError for an argument that is no mapping of tensors; ValueError for missing or unknown names, wrong
-        sizes, and negative counts. After an error nothing is copied.
+        Errors: TypeError for an argument that is not a mapping of tensors; ValueError for missing or unknown names,
+        wrong sizes, and negative counts. After an error nothing is copied.
         """
         if not isinstance(state, Mapping):
             raise TypeError(f"load_state_dict: expected a mapping of tensors, got {type(state).__name__}")
@@ -432,7 +432,7 @@ def batch_norm_layer(
     The new variables are '<output>.estimated_mean' (C), '<output>.estimated_var' (C), a biased variance, and, in
     training, '<output>.batch_mean' (C) and '<output>.batch_var' (C).
 
-    Errors: those of `Operator` and `Net.append_op`.
+    Errors: the same as `Operator` and `Net.append_op`.
     """
     if not isinstance(net, Net):
         raise TypeError(f"batch_norm_layer: net: expected a Net, got {type(net).__name__}")

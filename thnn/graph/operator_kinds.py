@@ -174,7 +174,8 @@ def _of_callable(function: Callable[..., Any]) -> Binder:
 
 
 def _checked(reads: Mapping[str, Names], run: Run) -> Run:
-    """`run`, with a ValueError if it changes a variable that it reads, whose other readers would get either value.
+    """`run`, with a ValueError if it changes a variable that it reads: other readers could get the old or the new
+    value.
 
     Tensors of inference mode, and torch.compile, do not count changes.
     """

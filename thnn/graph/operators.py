@@ -22,7 +22,7 @@ class Operator:
     ``Operator('batch_norm_op', x=..., scale=..., bias=..., estimated_mean=..., estimated_var=..., y=...,
     batch_mean=..., batch_var=..., saved_mean=..., saved_var=..., is_infer=False, use_global_est=False, epsilon=1e-6,
     momentum=0.99)``
-        ``thnn.batch_norm``. Of the results only y is required. saved_mean and saved_var share the memory of the
+        ``thnn.batch_norm``. Only the result y is required. saved_mean and saved_var share the memory of the
         estimates; if omitted, they have the names of the estimates.
     ``Operator('SpatialConvolutionMM', input=..., weight=..., output=..., kW=3, ...)``
         A thnn function, by the name of its module or as class: tensors by the names in THNN.h, or in that order; the
@@ -91,7 +91,7 @@ class Operator:
         raise AttributeError(f"{self}: {name}: operators are immutable; replace() creates another one")
 
     def replace(self, **keywords: Any) -> Operator:
-        """A copy with some keywords changed. Errors: those of the constructor."""
+        """A copy with some keywords changed. Errors: the same as the constructor."""
         inputs, given = self._given
         return Operator(self.kind, *inputs, **{**given, **keywords})
 
@@ -146,7 +146,7 @@ class Operator:
     def compute(self, values: Mapping[str, Any], batch_id: int = 0) -> tuple[Any, ...]:
         """Runs the operator on the values of variables; returns the results in the order of `outputs`.
 
-        Errors: those of the function, with the operator and its variables in the message; torch's RuntimeError becomes
+        Errors: the function's, with the operator and its variables in the message; torch's RuntimeError becomes
         ValueError. Exceptions of other types have operator and variables in a note (Python 3.11).
         """
         arguments = [look_up(names, values) for names in self.inputs.values()]

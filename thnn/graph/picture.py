@@ -21,7 +21,7 @@ SHARED = "shared"
 
 @dataclass(eq=False)
 class Block:
-    """An operator, or an input: any of a fork, one that shared operators read of a net."""
+    """An operator, or an input: any input of a fork, or an input of a net that shared operators read."""
 
     title: str
     detail: str  # second line
@@ -89,7 +89,7 @@ def _group(uses: dict[tuple[str, str], tuple[list[Block], list[Block]]]) -> list
 
 
 def picture_of_net(net: Net, target: Any) -> Picture:
-    """The picture of a net; `target` as of `draw`."""
+    """The picture of a net; `target` as in `draw`."""
     branches, name = _split_target(target)
     active: set[Operator] = set()
     for branch in branches:
@@ -169,7 +169,7 @@ def _add_module(uses: Any, block: Block, module: torch.nn.Module, prefix: str, u
 
 
 def picture_of_fork(fork: Fork, target: Any) -> Picture:
-    """The picture of a fork; `target` as of `draw`."""
+    """The picture of a fork; `target` as in `draw`."""
     branches, name = _split_target(target)
     counterparts = _matches(fork.train, fork.infer)
     known = dict(fork.module.named_parameters(remove_duplicate=False)), dict(fork.module.named_buffers())

@@ -26,7 +26,7 @@ _tracing = threading.RLock()  # torch.fx patches nn.Module: concurrent tracers w
 # Functions that a model may call without passing a tensor: torch.fx would then evaluate them once, while tracing.
 _RANDOM = {
     torch.rand, torch.randn, torch.randint, torch.randperm, torch.normal, torch.bernoulli, torch.multinomial,
-    torch.empty,  # which the model fills with random numbers
+    torch.empty,  # the model may fill it with random numbers
 }  # fmt: skip
 
 
@@ -142,7 +142,7 @@ class _RecordingMode(TorchFunctionMode):
 @contextmanager
 def _functions_as_nodes(tracer: fx.Tracer) -> Iterator[None]:
     """Records calls of autograd functions as nodes; torch.fx would trace their forward. It replaces the attribute
-    `apply` of classes, so that code to be traced must not keep a bound `apply`."""
+    `apply` of classes, so traced code must not keep a bound `apply`."""
     with ExitStack() as stack:
         classes: list[Any] = [torch.autograd.Function, FunctionBase]
         for cls in classes:
@@ -175,7 +175,7 @@ class _Applied:
 
 
 def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
-    """Traces one branch of a model with `arity` arguments. Errors: those of `fork`, except for the example."""
+    """Traces one branch of a model with `arity` arguments. Errors: the same as `fork`, except for the example."""
     for name, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
             raise ValueError(f"fork: {name or type(module).__name__}: TorchScript cannot be traced")
@@ -212,7 +212,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     else:
         _set_inference(graph)
     for node in graph.nodes:
-        node.meta.pop("is_wrapped", None)  # with it the generated code would make torch.fx patch the function
+        node.meta.pop("is_wrapped", None)  # with it, torch.fx would patch the function for the generated code
     constants = {k: v for k, v in root.__dict__.items() if isinstance(v, Tensor)}
     namespace = type("Root", (SimpleNamespace,), {})
     return Branch(graph, namespace(**{ROOT: views.of(module)}, **constants), module, training)

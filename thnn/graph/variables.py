@@ -18,7 +18,7 @@ class Variable:
     `value`, a tensor or None, may be assigned at any time, for the next run. A `trainable` variable is one of
     `Net.parameters`, and its floating-point value is set to require a gradient.
 
-    Errors: TypeError for a value that is no tensor; ValueError for the value of a trainable variable that cannot
+    Errors: TypeError for a value that is not a tensor; ValueError for the value of a trainable variable that cannot
     require a gradient: the result of tensors that require one, or an inference tensor.
     """
 
@@ -77,8 +77,8 @@ class Scope(Mapping[str, Variable]):
             value: Tensor or None: used without a copy; None for results of operators and for feeds
             trainable: bool: whether a floating-point value requires a gradient and is one of `Net.parameters`
 
-        Errors: TypeError for a name that is no string; ValueError for a name that is in use or empty; those of
-        `Variable` for the value.
+        Errors: TypeError for a name that is not a string; ValueError for a name that is in use or empty; for the value,
+        the same as `Variable`.
         """
         if not isinstance(name, str):
             raise TypeError(f"new_var: name: expected a string, got {type(name).__name__}")
@@ -102,7 +102,8 @@ class Scope(Mapping[str, Variable]):
     ) -> Variable:
         """Adds a trainable variable of a given size; `initialize`, of torch.nn.init for example, fills it in place.
 
-        Errors: those of new_var; TypeError and ValueError for a wrong size, TypeError if `initialize` is not callable.
+        Errors: the same as new_var; TypeError and ValueError for a wrong size, TypeError if `initialize` is not
+        callable.
         """
         try:
             sizes = tuple(map(operator.index, size))

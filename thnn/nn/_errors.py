@@ -78,7 +78,8 @@ def with_name(name: str, error: Exception) -> Exception:
 
 
 def wrong_tensor(value: Any) -> str:
-    """The name of a value that is no tensor of floating-point numbers or integers in memory; '' for such a tensor."""
+    """The name of a value that is not a tensor of floating-point numbers or integers in memory; '' for such a
+    tensor."""
     if not isinstance(value, Tensor):
         return f"expected a tensor, got {type(value).__name__}"
     if kind := not_dense(value):
@@ -97,7 +98,7 @@ def wrong_count(
 
 
 def named(function: AnyFunction) -> AnyFunction:
-    """A function whose errors name it, and the argument where that has another type than its annotation says."""
+    """A function whose errors name it, and also the argument if its type differs from the annotation."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **keywords: Any) -> Any:
@@ -116,7 +117,7 @@ def named(function: AnyFunction) -> AnyFunction:
 def _wrong_argument(
     function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any], error: Exception
 ) -> TypeError | None:
-    """The error for the first argument of another type than its annotation says, or for the first tensor that has no
+    """The error for the first argument whose type differs from its annotation, or for the first tensor that has no
     elements in memory and caused the error; None if there is none."""
     try:
         given = inspect.signature(function).bind(*args, **keywords).arguments

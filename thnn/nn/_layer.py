@@ -52,16 +52,16 @@ def layer_forward(forward: Forward) -> Forward:
 
     # Compiled code would check in each call that the closure of `wrapped` is the same. torch.compile wraps the errors.
     traced_as(wrapped, forward)
-    # Compiled code checks the defaults of `forward`, which it takes for those of `wrapped`.
+    # Compiled code takes the defaults of `wrapped` from `forward`, and checks them.
     wrapped.__defaults__ = forward.__defaults__  # type: ignore[attr-defined]
     return wrapped  # type: ignore[return-value]
 
 
 def recorded(layer: torch.nn.Module, input: Any, *args: Any, **keywords: Any) -> Any:
-    """The output of a call that failed because torch records it; None if torch does not record the call.
+    """The output of a call that failed because torch is tracing it; None if torch is not.
 
-    torch.fx.symbolic_trace records the call as one node, as the calls of torch's layers. torch.onnx.export records the
-    operators of torch's layer: no operator of thnn is in the standard.
+    torch.fx.symbolic_trace records the call as one node, as it does for torch's layers. torch.onnx.export records the
+    operators of torch's layer, since thnn's operators are not in the standard.
     """
     if isinstance(input, torch.fx.Proxy):
         tracer: Any = input.tracer

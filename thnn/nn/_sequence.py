@@ -3,9 +3,9 @@
 Sequences are sorted by length, longest first, so that the sequences that have ended are the last rows of the states; no
 later step reads them. The reverse direction begins each sequence at its own last step, with the initial state.
 
-One node for all steps, rather than three per step, computes the gradients by the weights in one product over all steps,
-and leaves out the sums of gradients, the copies of the steps and most of autograd's work. On the CPU, one C function
-computes all steps of a long sequence: it packs the weights once. Otherwise each step is a call of Linear and one of the
+One node for all steps, rather than three per step, computes the gradients w.r.t. the weights in one product over all
+steps, and leaves out the sums of gradients, the copies of the steps and most of autograd's work. On the CPU, one C
+function computes all steps of a long sequence: it packs the weights once. Otherwise each step calls Linear and the
 cell.
 """
 
@@ -82,7 +82,7 @@ class Cell(Protocol):
     """
 
     storage: int
-    # True if one tensor is the gradient by `gates` and by `hidden`: the cell reads their sum alone.
+    # True if one tensor is the gradient w.r.t. both `gates` and `hidden`: the cell reads only their sum.
     adds_gates: bool
     # The C function of all steps.
     all_forward: BoundFunction
@@ -102,10 +102,10 @@ class Cell(Protocol):
         results: States,
         byGates: States,
     ) -> None:
-        """Writes to `results` the gradients by the states before the step, without the part that passes through the
-        product of the hidden state with the weight (an LSTM writes only the gradient by the cell state, since its
-        gradient by the hidden state passes through that product alone), and to `byGates` the gradients by `gates` and
-        by `hidden`."""
+        """Writes the gradients w.r.t. the states before the step to `results`, without the part that passes through the
+        product of the hidden state with the weight (an LSTM writes only the gradient w.r.t. the cell state, since its
+        gradient w.r.t. the hidden state only passes through that product), and the gradients w.r.t. `gates` and
+        `hidden` to `byGates`."""
 
     def all_backward(
         self,
@@ -116,8 +116,8 @@ class Cell(Protocol):
         carried: States,
         byGates: States,
     ) -> None:
-        """Writes to `byGates` the gradients by the gates of all steps, and replaces those by the final states, in
-        `carried`, by those by the initial ones."""
+        """Writes the gradients w.r.t. the gates of all steps to `byGates`. `carried` is dL/dstate: in, for the final
+        states; out, for the initial states."""
 
 
 class LSTMCell:
@@ -211,7 +211,7 @@ def run_eagerly(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     return output, tuple(final)
 
 
-# Tensors of other classes or, under autocast, of different element types are left to recorded().
+# recorded() handles tensors of other classes and, under autocast, of different element types.
 _PLAIN = (Tensor, torch.nn.Parameter)
 
 
@@ -251,7 +251,7 @@ def _in_one_call(inputs: Inputs) -> bool:
 
 
 def _biases(cell: Cell, inputs: Inputs) -> tuple[Tensor | None, Tensor | None]:
-    """The biases of the products of the input and of the hidden state, for calls per step: a cell that reads the sum of
+    """The biases of the products of the input and the hidden state, for one call per step: a cell that reads the sum of
     both products has one bias, which is added once for all steps."""
     bias_ih, bias_hh = inputs.bias_ih, inputs.bias_hh
     if not cell.adds_gates or bias_ih is None or bias_hh is None:
@@ -302,7 +302,7 @@ def final_states(states: States, inputs: Inputs) -> States:
 
 
 class Gradients(NamedTuple):
-    """Gradients by the tensors of `Inputs`; None by absent and by unwanted ones."""
+    """Gradients w.r.t. the tensors of `Inputs`; None for absent and unwanted ones."""
 
     data: Tensor | None
     weight_ih: Tensor | None
@@ -322,10 +322,10 @@ def gradients(
     with_data: bool,
     with_parameters: bool,
 ) -> Gradients:
-    """The gradients from those by the hidden states of all steps and by the final states, and from the results of
-    `forward`: by the initial states, and by data and by the parameters if wanted."""
+    """The gradients w.r.t. the initial states, and w.r.t. data and the parameters if wanted. Computed from the
+    gradients w.r.t. the hidden states of all steps and the final states, and from the results of `forward`."""
     data, weight_ih, weight_hh, bias_ih, bias_hh, initial, *_ = inputs
-    # Gradients by the states after the current step; rows of ended sequences have the gradients by final states.
+    # dL/dstate after the current step; rows of ended sequences hold dL/dstate of their final states.
     carried = [
         i.new_zeros(i.shape) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)
     ]
@@ -412,7 +412,7 @@ def recorded(cell: Cell, inputs: Inputs) -> tuple[Tensor, States]:
     order, parts = inputs.order(), gates.split(list(sizes))
     states = tuple(s[: sizes[order[0]]] for s in initial)
     for step in order:
-        current, size = states[0].shape[0], sizes[step]  # not len(), which is no symbol in torch.export
+        current, size = states[0].shape[0], sizes[step]  # not len(), which is not symbolic in torch.export
         if size < current:
             ended.append(tuple(s[size:] for s in states))
             states = tuple(s[:size] for s in states)

@@ -1,4 +1,4 @@
-"""The steps of LSTM and GRU over a sequence as operators of torch.library, for code that torch.compile makes.
+"""The steps of LSTM and GRU over a sequence as operators of torch.library, for compiled code.
 
 `thnn::recurrent_steps` and its gradient compute all steps in one call, by the same functions as the node of
 `_sequence.py`: calls of an operator per step would take half as long again.
@@ -28,7 +28,7 @@ _CELLS: dict[str, Cell] = {"LSTM": _sequence.LSTM_CELL, "GRU": _sequence.GRU_CEL
 
 @marked_constant
 def usable() -> bool:
-    """True outside of torch.func's transforms, of which the operators know none; then they are defined."""
+    """True outside of torch.func's transforms, which the operators do not support; defines the operators then."""
     if functorch_active():
         return False
     _define()
@@ -76,8 +76,8 @@ def _gradients(
     with_parameters: bool,
     *values: Any,
 ) -> list[Tensor]:
-    """The gradients by data and by the parameters (if wanted), and by the initial states; `outer` are those by the
-    hidden states and by the final states."""
+    """The gradients w.r.t. data and the parameters (if wanted) and the initial states; `outer` are the gradients w.r.t.
+    the hidden states and the final states."""
     *found, carried = _sequence.gradients(
         _CELLS[name],
         Inputs(*values),

@@ -243,12 +243,12 @@ class _BatchNorm(BatchNormBase):
         """The output, normalized by the statistics of the batch if `train`, which also updates the running statistics
         if they are given; otherwise by the running statistics.
 
-        `momentum` is the weight of this batch, a number or a tensor. Of the options, `unbiased` and `activation` take
+        `momentum` is the weight of this batch, a number or a tensor. Only the options `unbiased` and `activation` take
         effect here.
         """
         activation, unbiased = self.activation, self.unbiased
         if train and input.numel() == 0 and self._takes(input.dim()):
-            # As torch's layers, which leave the running statistics as they are.
+            # Like torch's layers, which leave the running statistics unchanged then.
             empty = torch.nn.functional.batch_norm(input, None, None, weight, bias, True, 0.0, self.eps)
             limit = limit_of(activation)
             return empty if limit is None else rectified(empty, limit)
@@ -308,7 +308,7 @@ def _rectified(limit: float | None, *arguments: Any) -> Tensor:
     if is_dynamo_compiling():
         if not traces_attributes:
             return output  # relu and relu6 of their output change nothing
-        output = output.view_as(output)  # torch.compile allows no attributes of one result of several
+        output = output.view_as(output)  # torch.compile cannot set attributes of one of several results
     output._thnn_rectified = limit, _version(output)  # type: ignore[attr-defined]
     return output
 
@@ -340,7 +340,7 @@ class FusedReLU(torch.nn.ReLU):
     """ReLU that passes on the outputs of batch normalization with an activation: thnn.convert() puts it in the place of
     nn.ReLU.
 
-    Shapes, dtypes, errors: those of ``thnn.nn.ReLU``.
+    Shapes, dtypes, errors: as ``thnn.nn.ReLU``.
     """
 
     @layer_forward
@@ -354,7 +354,7 @@ class FusedReLU6(torch.nn.ReLU6):
     """ReLU6 that passes on the outputs of batch normalization with ``activation='relu6'``: thnn.convert() puts it in
     the place of nn.ReLU6.
 
-    Shapes, dtypes, errors: those of ``thnn.nn.ReLU6``.
+    Shapes, dtypes, errors: as ``thnn.nn.ReLU6``.
     """
 
     @layer_forward

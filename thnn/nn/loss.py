@@ -15,7 +15,7 @@ _CLASSES = (
 )
 _BY_TORCH = "With reduction='none' and for a target that requires a gradient, torch computes the loss."
 _NONE_BY_TORCH = "With reduction='none' torch computes the loss."
-_NO_CLASS = "IndexError for a target that is no class, "
+_NO_CLASS = "IndexError for a target that is not a class, "
 
 
 def _doc(name: str, what: str, function: str, shapes: str = _SAME, remarks: str = _BY_TORCH) -> str:

@@ -23,21 +23,21 @@ _M = TypeVar("_M", bound=torch.nn.Module)
 class SyncBatchNorm(_BatchNorm):
     """Batch normalization over the batches of all processes of a group; replaces ``torch.nn.SyncBatchNorm``.
 
-    In training mean and variance are those of the batches of all processes together; the running statistics are equal
-    in all processes to the bit. The batches may differ in size and layout, and be empty. Each forward has one
-    collective, and so has each backward if the input requires a gradient. Gradients by weight and bias are sums over
-    the batch of the process; DistributedDataParallel averages them. In evaluation, in a group of one, outside of the
-    group and without torch.distributed the layer computes as BatchNorm1d, 2d and 3d, without a collective.
+    In training, mean and variance are taken over the batches of all processes; the running statistics have the same
+    bits in all processes. The batches may differ in size and layout, and be empty. Each forward has one collective, and
+    so has each backward if the input requires a gradient. Gradients w.r.t. weight and bias are sums over the batch of
+    the process; DistributedDataParallel averages them. In evaluation, in a group of one, outside of the group and
+    without torch.distributed the layer computes as BatchNorm1d, 2d and 3d, without a collective.
 
     Shapes: input (N, C) or (N, C, ...), output the same; weight, bias, running_mean, running_var (C). float32 or
     float64. Works on every device that the backend of the group supports, with float16 and bfloat16 on devices other
     than the CPU; on devices other than the CPU and CUDA it computes with torch operations.
 
-    Arguments: those of ``thnn.nn.BatchNorm2d``, and
+    Arguments: as ``thnn.nn.BatchNorm2d``, and
         process_group: group of torch.distributed, or None for all processes. All processes of the group must call their
             layers in the same order. Threads must not share a group.
 
-    Errors: those of BatchNorm2d (the values per channel are those of all processes); ValueError if the processes are in
+    Errors: as BatchNorm2d (the values per channel are counted over all processes); ValueError if the processes are in
     different layers or differ in the number of channels or the element type, and in all other processes if the layer
     rejects the input of one process; RuntimeError if a process is gone or does not arrive within the timeout of the
     group. The messages contain the rank, and the name of the layer in the model if convert_sync_batchnorm() created it.
@@ -155,8 +155,8 @@ class SyncBatchNorm(_BatchNorm):
 def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
     """Converts every batch normalization in a model to SyncBatchNorm; returns the model.
 
-    The layers are those of torch.nn (BatchNorm1d, 2d, 3d, SyncBatchNorm) and of thnn.nn, and classes derived from them;
-    the model itself may be such a layer. Only the class of the layers changes: parameters, buffers, hooks, modes,
+    Converted are the layers of torch.nn (BatchNorm1d, 2d, 3d, SyncBatchNorm) and of thnn.nn, and classes derived from
+    them; the model itself may be such a layer. Only the class of the layers changes: parameters, buffers, hooks, modes,
     options and references remain. Error messages contain the names of the layers in `module`.
 
     Arguments:
@@ -164,7 +164,7 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
         process_group: group of torch.distributed; None: all processes, or those of a torch.nn.SyncBatchNorm
 
     Errors: TypeError for another type of module or group; ValueError, with nothing converted, for lazy layers before
-    their first input, for parametrized layers, and for classes with a forward of their own.
+    their first input, for parametrized layers, and for classes that override forward.
     """
     _check_module("convert_sync_batchnorm", module)
     check_process_group(process_group)

@@ -25,7 +25,7 @@ class AllReduce(torch.autograd.Function):
     Backward: the gradient of each argument is the sum of the gradients of all outputs; differentiable any number of
     times. The sum is in the order of the arguments, on the device of the first: equal calls give equal bits.
 
-    Errors: TypeError for an argument that is no tensor; ValueError without arguments, and for different shapes or
+    Errors: TypeError for an argument that is not a tensor; ValueError without arguments, and for different shapes or
     element types.
     """
 

@@ -59,7 +59,7 @@ def synchronize(replicas: Replicas, layers: dict[str, BatchNormBase], group: Rep
 
 @functools.cache
 def _joint_class(kind: Any) -> type[nn.Module]:
-    """A subclass in which the forward of thnn's layers, which calls `_compute`, replaces that of torch's layers.
+    """A subclass in which the forward of thnn's layers, which calls `_compute`, replaces torch's forward.
 
     If the class defines a forward, that forward runs and has to call this one by super(), which `_checked` verifies.
     """

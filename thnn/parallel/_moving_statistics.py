@@ -1,4 +1,4 @@
-"""Running statistics of replicas that normalize their parts alone, and their combination after a forward pass."""
+"""Running statistics of replicas that normalize their parts independently, combined after a forward pass."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def equivalent_decay(decay: float, devices: int) -> float:
 
 
 class MovingStatistics:
-    """The running statistics of layers whose replicas normalize their parts alone.
+    """The running statistics of layers whose replicas normalize their parts independently.
 
-    Each replica of a layer has running statistics of its own; `combine` computes those of the layer.
+    Each replica of a layer has separate running statistics, from which `combine` computes the layer's.
     """
 
     def __init__(self, how: str, replicas: Replicas, layers: dict[str, BatchNormBase]) -> None:

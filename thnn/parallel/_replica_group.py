@@ -145,11 +145,11 @@ def _is_accelerator(device: torch.device) -> bool:
 
 
 def run_replicas(group: ReplicaGroup, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Runs each job in a thread of its own, on its device of the group; returns their results.
+    """Runs each job in a separate thread, on its device of the group; returns their results.
 
     The threads have the caller's grad and inference mode, autocast, default device, streams and context variables. The
-    exception of a job aborts the others and is raised here, with its traceback; that of the lowest rank if several
-    raise. A single job runs in the thread of the caller.
+    exception of a job aborts the others and is raised here, with its traceback; if several raise, the one of the lowest
+    rank. A single job runs in the thread of the caller.
     """
     devices = group.devices
     state = _CallerState(devices)
@@ -190,7 +190,7 @@ def _run_in_threads(group: ReplicaGroup, work: Callable[[int], None]) -> None:
     ready, go = threading.Semaphore(0), threading.Event()
 
     def start(rank: int) -> None:
-        torch.get_num_threads()  # sets the number of this thread, also for OpenMP, to that of the process
+        torch.get_num_threads()  # sets the number of threads of this thread, also for OpenMP, to the process's
         ready.release()
         go.wait()
         work(rank)
@@ -227,7 +227,7 @@ _thread_count_lock = threading.Lock()
 def _divided_threads(devices: Sequence[torch.device]) -> Any:
     """Divides torch's number of threads by the number of replicas on the CPU, for the threads that start inside.
 
-    A thread keeps the number that the process has when it first uses torch. So the number of the process is lowered
+    A thread keeps the number that the process has when the thread first uses torch. So the process's number is lowered
     only while the threads start, by one forward pass at a time. If it were lowered for a whole forward pass,
     overlapping passes would restore each other's lowered number.
     """

@@ -15,8 +15,9 @@ _Buffers = dict[tuple[nn.Module, str], Tensor]
 class Replicas:
     """Replicas of a module and its submodules, one per device.
 
-    Parameters are those of the module, copied to other devices; the gradients of all replicas are added to those of the
-    module, in the order of the devices. Buffers are copies, except those of the first replica that are on its device.
+    Replicas use the parameters of the module, copied to other devices; the gradients of all replicas are added to the
+    module's, in the order of the devices. Buffers are copies, except buffers of the first replica that are on its
+    device.
     """
 
     def __init__(self, module: nn.Module, devices: Sequence[torch.device]) -> None:
@@ -60,7 +61,7 @@ class Replicas:
         return copies
 
     def separate_buffers(self, original: nn.Module) -> None:
-        """Gives each replica of one submodule buffers of its own, which `keep_buffers` ignores."""
+        """Gives each replica of one submodule separate buffers, which `keep_buffers` ignores."""
         for name, buffer in original._buffers.items():
             self._given.pop((original, name), None)
             if buffer is not None:

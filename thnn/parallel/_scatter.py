@@ -19,7 +19,7 @@ def map_tensors(function: Callable[[Tensor], Any], value: Any) -> Any:
 
 
 def zip_map(function: Callable[[list[Any]], Any], values: Sequence[Any]) -> Any:
-    """One structure out of several equal ones: each leaf is `function` of the corresponding leaves.
+    """One structure from several of the same form: each leaf is `function` of the corresponding leaves.
 
     Raises ValueError if the structures differ.
     """
@@ -83,7 +83,7 @@ def batch_size(where: str, value: Any, dim: int = 0) -> int | None:
 
 
 def even_sizes(count: int, devices: int) -> list[int]:
-    """The sizes of the parts, as of torch.tensor_split: they differ by at most 1, the larger ones first.
+    """The sizes of the parts, as from torch.tensor_split: they differ by at most 1, the larger ones first.
 
     At most `count` devices get a part, and at least one, which is empty for an empty batch.
     """
@@ -94,7 +94,7 @@ def even_sizes(count: int, devices: int) -> list[int]:
 def scatter(value: Any, sizes: Sequence[int], devices: Sequence[torch.device], dim: int = 0) -> list[Any]:
     """The structure once per device, with the tensors split along `dim` into parts of the given sizes.
 
-    Tensors without dimensions, and leaves that are no tensors, go to all devices.
+    Tensors without dimensions, and leaves that are not tensors, go to all devices.
     """
 
     def part(rank: int) -> Callable[[Tensor], Tensor]:

@@ -19,7 +19,7 @@ _REDUCTIONS = ("mean", "sum")
 
 
 class DataParallelCriterion(nn.Module):
-    """The loss of outputs on several devices: computed on each device and combined to that of the whole batch.
+    """The loss of outputs on several devices: computed on each device and combined into the loss of the whole batch.
 
         criterion = thnn.parallel.DataParallelCriterion(torch.nn.CrossEntropyLoss())
         loss = criterion(outputs, labels)  # outputs: a list, as SelfDataParallel returns
@@ -31,19 +31,18 @@ class DataParallelCriterion(nn.Module):
 
     where count_k is the number of samples on device k or, for class indices and losses that weight or ignore classes
     (torch's CrossEntropyLoss and NLLLoss, thnn's ClassNLLCriterion and SpatialClassNLLCriterion), the sum of the
-    weights of its samples (or pixels). The result is that of the criterion for the whole batch. A device with count 0
-    contributes nothing. Losses with dimensions, as of reduction='none', are concatenated along dimension 0. Tuples,
+    weights of its samples (or pixels). The result equals the criterion of the whole batch. A device with count 0
+    contributes nothing. Losses with dimensions, as with reduction='none', are concatenated along dimension 0. Tuples,
     lists and dicts of losses are combined leaf by leaf.
 
     Arguments:
         criterion: nn.Module or function (output, *targets) -> loss; a module's parameters and buffers are shared
-        reduction: 'mean', 'sum', or None: that of the criterion (`reduction` of torch's, `sizeAverage` of thnn's), or
-            'mean'
+        reduction: 'mean', 'sum', or None: the criterion's (`reduction` in torch, `sizeAverage` in thnn), or 'mean'
         count: function (output, *targets) -> number or tensor without dimensions; replaces the count above
 
-    Errors: TypeError for a criterion or count that cannot be called and for outputs that are no list; ValueError for
-    another reduction, no outputs, outputs without a batch, and targets whose size is not the sum of those of the
-    outputs. Exceptions of the criterion are raised unchanged.
+    Errors: TypeError for a criterion or count that cannot be called and for outputs that are not a list; ValueError for
+    another reduction, no outputs, outputs without a batch, and targets whose size is not the sum of the outputs' sizes.
+    Exceptions of the criterion are raised unchanged.
     """
 
     def __init__(

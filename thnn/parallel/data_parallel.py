@@ -34,7 +34,7 @@ class SelfDataParallel(nn.Module):
 
     Each call replicates the module (replicas share its parameters), scatters the batch, and runs one thread per
     device. It returns the list of the outputs of the replicas, in the order of the devices and on them. With
-    moving_statistics='sync', outputs, gradients and running statistics are those of the module on the whole batch.
+    moving_statistics='sync', outputs, gradients and running statistics equal those of the module on the whole batch.
 
     Arguments:
         module: nn.Module: the network; its parameters stay where they are
@@ -52,11 +52,12 @@ class SelfDataParallel(nn.Module):
     Call: inputs and keywords may be tensors, and tuples, lists and dicts of them; each tensor is split along `dim` as
     by torch.tensor_split: into sizes that differ by at most 1, the larger ones first. With fewer samples than devices
     the last devices are idle, and the list is shorter; an empty batch goes to the first. Tensors without dimensions,
-    and objects that are no tensors, go to all devices.
+    and objects that are not tensors, go to all devices.
 
     Synchronized layers are thnn.nn.BatchNorm1d/2d/3d and torch.nn.BatchNorm1d/2d/3d, and classes derived from them
-    whose forward calls that of the base class. Changes of other buffers in the first replica are kept, as in torch's
-    DataParallel. On the CPU all replicas draw from one random generator (dropout, for example), in random order.
+    whose forward calls the forward of the base class. Changes of other buffers in the first replica are kept, as in
+    torch's DataParallel. On the CPU all replicas draw from one random generator (dropout, for example), in random
+    order.
 
     state_dict and load_state_dict have the keys of the module itself, without a prefix. train(), eval(), to() and
     parameters() act on the module.

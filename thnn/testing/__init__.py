@@ -1,1 +1,1 @@
-"""Cases, checks and benchmarks of functions: for those of the package and for your own."""
+"""Cases, checks and benchmarks of functions: the package's and custom ones."""

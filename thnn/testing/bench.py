@@ -47,7 +47,7 @@ from thnn.testing.timing import (
 
 # The OpenMP runtime and malloc read these variables when the process starts. The first binds threads to cores.
 _BOUND_THREADS = {"OMP_PROC_BIND": "true"}
-# As thnn.keep_freed_memory() does, and from the start: page faults would be timed otherwise.
+# Like thnn.keep_freed_memory(), but from the start: otherwise page faults would be timed.
 _KEPT_MEMORY = {
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
@@ -62,7 +62,7 @@ def restart_with(environment: Mapping[str, str]) -> None:
     os.execve(sys.executable, [sys.executable, "-m", "thnn", *sys.argv[1:]], {**os.environ, **environment})
 
 
-# Within this time a cache line passes between two cores with a common last-level cache.
+# Cores with a common last-level cache pass a cache line within this time.
 _NEAR_NS = 100.0
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 _LEGEND = (
@@ -139,7 +139,7 @@ def main(options: argparse.Namespace) -> int:
 def _measurements(
     registry: Installed, pattern: re.Pattern[str], options: argparse.Namespace, say: Callable[[str], None]
 ) -> Iterator[Measurement]:
-    """The measurements of all rows that match the pattern, on a GPU those of the table of cases and of networks."""
+    """The measurements of all rows that match the pattern; on a GPU only the table of cases and the networks."""
     for case in registry.cases().values():
         for row in case.rows:
             if pattern.search(row.name) or pattern.search(case.module):
@@ -338,7 +338,7 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
     """Draws two bar charts with two bars per row: ratios to torch, in its default and in its better layout, on a
     logarithmic axis, and the fractions of the roofline that thnn and torch reach. Networks come first. Rows are forward
-    + backward where that is measured."""
+    + backward where it is measured."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,11 +1,10 @@
 """``python -m thnn bench --device cuda``: the rows of the table of cases on a GPU, thnn and torch in one run.
 
-A row is timed twice. Its times as `torch contiguous` and `thnn contiguous` are those of the GPU: calls are captured in
-a CUDA graph, and replays of the graph take turns with each other and with those of a copy of as many bytes as the row
-must move. The ratio and the fraction of the copy's bandwidth are those of replays; the goal of a row that is bound by
-memory is GOAL of that bandwidth. `torch call` and `thnn call` are calls from Python, which take the longer of the time
-of the GPU and that of the host. If one of the functions cannot be captured, because it waits for the GPU, the row has
-the times of calls alone.
+A row is timed twice. `torch contiguous` and `thnn contiguous` are GPU times: calls are captured in a CUDA graph, and
+replays of the graphs take turns with replays of a copy of as many bytes as the row must move. The ratio and the
+fraction of the copy's bandwidth are taken from replays; the goal of a row that is bound by memory is GOAL of that
+bandwidth. `torch call` and `thnn call` are calls from Python, which take the longer of GPU time and host time. If one
+of the functions cannot be captured, because it waits for the GPU, the row has only the times of calls.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from thnn.testing.measure import Call, compare_results, judge
 from thnn.testing.timing import CONTIGUOUS, Measurement, Timing, take_turns
 
 GOAL = 0.85  # of the copy's bandwidth
-# Calls in a graph: the start of a graph takes the host longer than a short kernel takes the GPU.
+# Calls per graph: launching a graph takes the host longer than a short kernel takes the GPU.
 _CAPTURED_CALLS = 8
 
 
@@ -60,7 +59,7 @@ def _replayed(calls: dict[str, Callable[[], Any]], device: torch.device, rounds:
 def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     """Times a row in each of its phases, contiguous, on the GPU of the case."""
     device = case.registry.device
-    row = replace(row, flops={})  # torch computes the rows that arithmetic bounds
+    row = replace(row, flops={})  # rows that are bound by arithmetic are computed by torch on both sides
     implementations = {name: Call(case, row, name, CONTIGUOUS, device) for name in ("torch", "thnn")}
     # With torch on the CPU: on a GPU (torch 2.11) its multilabel_margin_loss loses gradients of some labels.
     compare_results(

@@ -27,7 +27,7 @@ TRAINING, INFERENCE = "training step", "inference"
 _CPU = torch.device("cpu")
 # Small, so that thousands of steps with one batch neither diverge nor reach a loss of 0.
 _LEARNING_RATE = 1e-4
-# Largest difference of losses and outputs from those of torch, relative to the largest magnitude.
+# Largest difference of losses and outputs from torch's, relative to the largest magnitude.
 _TOLERANCE = 1e-3
 _DOUBLE_TOLERANCE = 1e-8
 _DOUBLE_STEPS = 20
@@ -166,7 +166,7 @@ def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
     """The torch.compile variants that work here; prints why the others were skipped."""
     make = _Training if row.mode == TRAINING else _Inference
     found = {}
-    torch.compiler.reset()  # after another shape of the network, torch would compile for any shape
+    torch.compiler.reset()  # otherwise a second shape of the network would be compiled with dynamic sizes
     for library, name in COMPILED.items():
         call = make(row, _converted(row, library), CONTIGUOUS)
         initial = copy.deepcopy(call.network.state_dict())
@@ -256,7 +256,7 @@ def _judge(row: NetworkRow, timings: dict[str, Timing]) -> Measurement:
     if COMPILED["thnn"] in best:
         found.other_ratio = best[COMPILED["thnn"]] / ours
     if row.goal is not None:
-        # A user chooses the layout of the network with each library.
+        # A user would choose the better layout for each library.
         reached = fastest("torch") / fastest("thnn")
         found.met = reached >= row.goal
         found.goals.append(f"{reached:.2f} of {row.goal:g} against torch, each library in its better layout")

@@ -47,8 +47,8 @@ _Tensors = tuple[list[Tensor], list[Tensor], Tensor]
 
 
 def _tensors(shape: tuple[int, ...], layout: str) -> _Tensors:
-    """Input, weight and bias; running statistics; gradient by the output. All calls that are compared share them,
-    since the address of a tensor influences the time."""
+    """Input, weight and bias; running statistics; gradOutput. All compared calls share them, since the address of a
+    tensor influences the time."""
     generator = torch.Generator().manual_seed(0)
     C = shape[1]
     input, gradient = (in_layout(torch.randn(shape, generator=generator), layout) for _ in range(2))

@@ -26,8 +26,7 @@ class Failed(AssertionError):
     """A failed check; the text has the call, the result and the expected result."""
 
 
-# A function of the name of an argument and of a tensor that a call reads; returns the tensor to pass instead, such as
-# the same values in another layout.
+# (argument name, tensor that a call reads) -> the tensor to pass instead, such as the same values in another layout.
 Enter = Callable[[str, Tensor], Tensor]
 # The same for a tensor that a call writes; the name includes the phase: 'updateOutput.output'.
 Make = Callable[[str, Tensor], Tensor]
@@ -127,7 +126,8 @@ class CaseRunner:
         return {n: t.detach() for n, t in outputs.items()}, made, gradients
 
     def _checked_reference(self, results: Any, required: Sequence[str] = ()) -> dict[str, Tensor]:
-        """The results that the reference returned by name. Raises Failed if they are no tensors of the function."""
+        """The results that the reference returned by name. Raises Failed if they are not tensors that the function
+        has."""
         names = [a.name for a in self.forward.written]
         if not isinstance(results, dict):
             raise self._wrong_reference(f"a dict of tensors, with names among {', '.join(names)}", results)
@@ -144,7 +144,7 @@ class CaseRunner:
         return Failed(f"{where}: expected {expected}, got {text}")
 
     def factor(self, output: Tensor, name: str = "output") -> Tensor:
-        """The gradient by an output: ones for a criterion, whose C function has no argument gradOutput."""
+        """The gradient w.r.t. an output: ones for a criterion, whose C function has no argument gradOutput."""
         if self.module.is_criterion:
             return torch.ones_like(output)
         generator = torch.Generator().manual_seed(7 if name == "output" else zlib.crc32(name.encode()))
@@ -154,12 +154,12 @@ class CaseRunner:
 
     @functools.cached_property
     def factors(self) -> dict[str, Tensor]:
-        """The gradient by each output."""
+        """The gradient w.r.t. each output."""
         return {n: self.factor(t, n).to(self.dtype) for n, t in self.reference[0].items()}
 
     @property
     def gradOutput(self) -> Tensor:
-        """The gradient by the first output."""
+        """The gradient w.r.t. the first output."""
         return next(iter(self.factors.values()), torch.empty(0, dtype=self.dtype))
 
     def row(
@@ -283,7 +283,7 @@ class CaseRunner:
 
     @property
     def has_class(self) -> bool:
-        """True if the functions of the case form a class."""
+        """True if the module of the case has a class."""
         return self.case.phase is None
 
     @property

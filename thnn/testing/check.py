@@ -86,7 +86,7 @@ CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
 _NEED_CUDA = ("float16", "bfloat16")
 _NEED_CPU = ("widened", "nonfinite")
 _NEED_DERIVATIVES = ("gradients", "second gradients")
-# Checks that also run on the first benchmark row, since small tensors are neither split into tasks nor read in place.
+# These also run on the first benchmark row, since small tensors are neither split into tasks nor read in place.
 _NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
     "reference": check_large,
     "threads": check_threads,
@@ -162,7 +162,7 @@ def _on_part_of_batch(
     run: Callable[[Case, SampleInput, torch.dtype], None], case: Case, sample: SampleInput, dtype: torch.dtype
 ) -> None:
     """Runs a check on the first part of a batch, of about a million numbers, which is still split into tasks; on the
-    whole batch if the functions refuse the part, since other tensors than those of the batch have its size."""
+    whole batch if the functions refuse the part, since tensors outside of the batch have its size, too."""
     values = arguments(case, sample, dtype)
     tensors = {n: t for n, t in values.items() if isinstance(t, torch.Tensor) and t.dim()}
     size = next(iter(tensors.values())).shape[0]
@@ -189,8 +189,8 @@ def _no_case(name: str) -> None:
 
 @contextlib.contextmanager
 def exact_torch() -> Iterator[None]:
-    """Asks torch, which computes convolutions on a GPU, for float32 products and for algorithms that repeat their
-    results, instead of TF32 and of those that add by atomics."""
+    """Asks torch, which computes convolutions on a GPU, for float32 products instead of TF32, and for deterministic
+    algorithms instead of atomics."""
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, benchmark=False, allow_tf32=False):
         yield
 

@@ -133,7 +133,7 @@ def _wrong_tensors(
         yield "complex", value.to(torch.complex128), TypeError
         if is_written:
             yield "a negative view", torch.conj(torch.complex(value, value)).imag, TypeError
-        # The backend is that for float64, so float32 is a wrong type as well.
+        # The backend is for float64, so float32 is a wrong type as well.
         yield "float32", value.to(torch.float32), TypeError
     if others:
         yield "a meta tensor", value.to("meta"), TypeError
@@ -239,7 +239,7 @@ def _filled_row(runner: CaseRunner, function: Function) -> dict[str, Any]:
 def _wrong_sizes(
     function: Function, argument: Argument, value: Tensor, free: Sequence[int]
 ) -> Iterator[tuple[str, Tensor]]:
-    """Tensors of wrong sizes: one more in a dimension that is not in `free`, or one dimension more."""
+    """Tensors of wrong sizes: larger by 1 in a dimension that is not in `free`, or with one more dimension."""
     if argument.role == "input" and argument.is_optional:
         return  # unused (Sigmoid, Tanh), or covered by error inputs of the case (sums of batch normalization)
     if argument.role == "input":

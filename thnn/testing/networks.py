@@ -1,7 +1,7 @@
 """Networks of torch layers, each with a batch and a loss: for the benchmark, the example and the tests.
 
 `NETWORKS` lists them. The modules are written for this package after the papers that their docstrings name; the
-settings are those of the papers unless the docstring says otherwise.
+settings follow the papers unless the docstring says otherwise.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ResidualBlock(nn.Module):
 
 class ResNet18(nn.Sequential):
     """ResNet-18 for 1000 classes (He et al. 2015): 7x7 convolution with stride 2, 3x3 max pooling with stride 2, eight
-    residual blocks. The layers and sizes are those of torchvision's resnet18."""
+    residual blocks. Layers and sizes are the same as in torchvision's resnet18."""
 
     def __init__(self, classes: int = 1000) -> None:
         blocks: list[nn.Module] = []

@@ -1,4 +1,4 @@
-"""The functions that are checked and timed: those of the package, or of a header that thnn.load has compiled."""
+"""The functions that are checked and timed: the package's, or those of a header that thnn.load has compiled."""
 
 from __future__ import annotations
 

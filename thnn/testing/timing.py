@@ -15,7 +15,7 @@ from torch import Tensor
 _BLOCK_SECONDS = 0.02
 # Warm-up calls let the allocator cache memory of each size.
 _WARM_UP_SECONDS = 0.15
-# Of calls on a GPU, each of which the warm-up waits for.
+# The same on a GPU, where the warm-up waits for each call.
 _DEVICE_WARM_UP_SECONDS = 0.03
 
 CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
@@ -70,8 +70,8 @@ def _warmed_up(call: Callable[[], Any], warm_up: float = _WARM_UP_SECONDS) -> fl
 
 
 def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """Seconds per call; the calls take turns call by call. This shows differences of a few percent, which are smaller
-    than the variation between blocks, caused by other load and by the addresses from the allocator."""
+    """Seconds per call; the calls take turns call by call. This reveals differences of a few percent, which are smaller
+    than the variation between blocks that other load and memory addresses cause."""
     repeats = rounds
     for call in calls.values():
         repeats = max(repeats, int(rounds * _BLOCK_SECONDS / _warmed_up(call)))

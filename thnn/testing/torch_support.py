@@ -276,8 +276,8 @@ def func_jacrev(call: Call) -> None:
 
 
 def func_hessian(call: Call) -> None:
-    """The product of the Hessian by a direction: forward over reverse, as torch.func.hessian computes it, against a
-    second backward."""
+    """The Hessian times a direction: forward over reverse, as torch.func.hessian computes it, against a second
+    backward."""
     directions = _directions(call)
     argnums = tuple(range(len(call.moved)))
     found: Any = torch.func.jvp(torch.func.grad(call.loss, argnums), call.primals, directions)
@@ -290,7 +290,7 @@ def func_hessian(call: Call) -> None:
         else [torch.zeros_like(t) for t in leaves]
     )
     assert_same(tuple(found[1]), tuple(expected))
-    # torch.func.hessian itself, of which torch.vmap makes the columns.
+    # torch.func.hessian itself, whose columns torch.vmap computes.
     if "generator" not in call.cls._names and not call.cls._running:
         blocks: Any = torch.func.hessian(call.loss, argnums)(*call.primals)
         for row, product in zip(blocks, expected):

@@ -9,5 +9,5 @@ from torch import Tensor
 
 Formula = Callable[..., Mapping[str, Tensor]]
 
-# The tensor that a call is linear in, by the values of its arguments; None: there is none.
+# Which tensor a call is linear in, from the values of its arguments; None: not linear in any.
 LinearIn = Callable[[Mapping[str, Any]], str | None]

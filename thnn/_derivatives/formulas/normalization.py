@@ -12,7 +12,7 @@ from thnn._derivatives.formulas.model import Formula
 
 
 def _sum_over_channels(values: Tensor, before: int, after: int) -> Tensor:
-    """For each channel, the sum of it, of `before` channels before it and of `after` channels after it."""
+    """For each channel, the sum over it, `before` channels before it and `after` channels after it."""
     channels = values.shape[-3]
     before, after = min(before, channels), min(after, channels)
     padded = torch.nn.functional.pad(values, (0, 0, 0, 0, before, after))

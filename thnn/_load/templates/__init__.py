@@ -1,6 +1,6 @@
 """``python -m thnn new``: the files of a new module, which run as they are.
 
-The files of this folder are those of a module called NAME; its package is called PACKAGE, which is NAME in lower case
+The files of this folder describe a module called NAME; its package is called PACKAGE, which is NAME in lower case
 with underscores, and needs the versions RANGE of thnn.
 """
 
@@ -20,7 +20,7 @@ _FOLDER = Path(__file__).resolve().parent
 def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = False) -> list[Path]:
     """Writes the files of a new module of one of KINDS into a directory; returns their paths.
 
-    `package`: a Python package around them, in a folder of its own. `cuda`: a CUDA source, too, which only the kinds
+    `package`: a Python package around them, in a separate folder. `cuda`: also a CUDA source, which only the kinds
     layer and window need. Raises ValueError for a name that no module can have, for a package that would have the name
     of another module or a keyword, and for a file that exists.
     """
@@ -64,7 +64,7 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
 
 
 def needed_versions(version: str) -> str:
-    """The versions of thnn with which a package works that was written with this one: until the next version that may
+    """The range of thnn versions that a package written by this version works with: up to the next version that may
     change the layout of a C structure, by the rules of CHANGELOG.md."""
     major, minor = map(int, version.split(".")[:2])
     following = f"0.{minor + 1}" if major == 0 else str(major + 1)
@@ -73,7 +73,7 @@ def needed_versions(version: str) -> str:
 
 def _check_package(name: str, package: str) -> None:
     found = importlib.util.find_spec(package)
-    # A folder without __init__.py, such as that of an earlier call, has no origin.
+    # A folder without __init__.py, such as one that an earlier call wrote, has no origin.
     if keyword.iskeyword(package):
         reason = "which is a keyword of Python"
     elif found is not None and found.origin is not None:

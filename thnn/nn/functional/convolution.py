@@ -29,12 +29,12 @@ _TRANSPOSED: dict[int, Callable[..., Tensor]] = {
 
 
 def _suits_torch(input: Tensor, weight: Tensor) -> bool:
-    """True for CUDA tensors of one device, which torch's function computes: thnn's class would call torch's operators,
-    too, and more of them in the backward pass.
+    """True for CUDA tensors of one device, which torch's function computes: thnn's class would also call torch's
+    operators, and more of them in the backward pass.
 
     torch.compile gets the class. It chooses memory formats for the convolutions that it knows, and gradients of weights
-    in networks with operators of thnn had other strides than it had planned (torch 2.11). Autocast gets the class, too,
-    whose rule is that of all functions of thnn, compiled or not.
+    in networks with thnn operators had other strides than planned (torch 2.11). Autocast gets the class, too, so that
+    one rule holds for all functions of thnn, compiled or not.
     """
     if not (isinstance(input, Tensor) and input.is_cuda and isinstance(weight, Tensor)):
         return False

@@ -1,11 +1,11 @@
 """Losses: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
 `reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are its old form, which overrides it if given. The
-criteria of THNN.h reduce and have a gradient w.r.t. the input only: with 'none', and for a weight of
+criteria of THNN.h always reduce, and only have a gradient w.r.t. the input: with 'none', and for a weight of
 binary_cross_entropy or a target (except of l1_loss) that requires a gradient, torch computes the loss.
 
 Inputs are float32 or float64, on a CUDA device also float16 and bfloat16; classes are int64. Errors: TypeError for
-other types, ValueError for wrong sizes and settings, IndexError for numbers that are no classes.
+other types, ValueError for wrong sizes and settings, IndexError for numbers that are not classes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _by_torch(reduction: str, *constants: Tensor | None) -> bool:
 
 
 def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Input and target in their common size, as torch broadcasts them.
+    """Input and target broadcast to their common size.
 
     Inside torch.autocast they are cast before functions of torch round their results to float16 or bfloat16.
     """
@@ -257,7 +257,7 @@ def nll_loss(
     """-weight[t] * input[t] summed over the batch; 'mean' divides by the sum of the weights of the targets.
 
     Shapes: input (N, C, ...) or (C) of log-probabilities, target (N, ...) or () of classes. Targets equal to
-    ignore_index count nothing.
+    ignore_index are skipped.
     """
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):
@@ -277,8 +277,8 @@ def nll_loss(
     else:
         images, classes = input.flatten(2).unsqueeze(-1), target.flatten(1).unsqueeze(-1)
         output = _spatial_class_nll.apply(images, classes, weight, mean, ignore_index)
-    # The criterion gives 0 where torch divides 0 by 0; the gradient is 0. A recording must not depend on the numbers,
-    # and a device is not waited for.
+    # The criterion gives 0 where torch divides 0 by 0; the gradient is 0. A trace must not depend on the values, and
+    # reading them would wait for the device.
     is_known = output.device.type == "cpu" and not torch.compiler.is_compiling() and not in_transform()
     if mean and not (is_known and output.item()):
         is_zero = (output == 0) & (_total_weight(target, weight, ignore_index) == 0)

@@ -24,7 +24,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Batch normalization of an input (N, C, ...) by its own statistics in training, else by the running ones.
+    """Batch normalization of an input (N, C, ...) by the batch statistics in training, else by the running statistics.
 
     In training the running statistics that are given are updated. ValueError for one value per channel in training.
     """

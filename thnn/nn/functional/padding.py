@@ -48,8 +48,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
 
 def _check_circular(input: Tensor, pad: Sequence[int]) -> None:
-    """Raises ValueError for a padding longer than the rest that it repeats, for which torch reads memory that nobody
-    has written."""
+    """Raises ValueError for a padding longer than the rest that it repeats, for which torch reads uninitialized
+    memory."""
     for d in range(min(len(pad) // 2, input.dim())):
         before, after = pad[2 * d], pad[2 * d + 1]
         rest = input.shape[-1 - d] + min(before, 0) + min(after, 0)

@@ -404,19 +404,19 @@ def fractional_max_pool3d(
 def _lp_pool(
     dims: int, input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None, ceil_mode: bool
 ) -> Tensor:
-    _check_floating_point(input)  # the powers of integers might be floating-point numbers
+    _check_floating_point(input)  # integers to a power might become floating-point numbers
     if norm_type == 0:
         raise ValueError(f"norm_type: expected a number other than 0, got {norm_type}")
     if isinstance(norm_type, int) and abs(norm_type) > 1 << 53:
         raise ValueError(f"norm_type: expected a number of at most 2^53, got {norm_type}")
-    if abs(norm_type) == math.inf:  # math.isinf takes no symbolic number of torch.compile
+    if abs(norm_type) == math.inf:  # math.isinf takes no symbolic numbers
         sign = 1 if norm_type > 0 else -1
         largest: Tensor = _MAXIMA[dims](sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
         return sign * largest
     average = _AVERAGES[dims](input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     elements = math.prod(per_axis("kernel_size", kernel_size, dims))
-    # sign * relu(abs) equals the average. As in torch, relu gives 0 as the gradient at 0, where that of the root is
-    # infinite.
+    # sign * relu(abs) equals the average. As in torch, relu makes the gradient 0 at 0, where the gradient of the root
+    # is infinite.
     return (average.sign() * torch.relu(average.abs())).mul(elements).pow(1 / norm_type)
 
 

@@ -59,7 +59,7 @@ def interpolate(
         raise ValueError(f"align_corners: expected None for mode={mode!r}, got {align_corners}")
     sizes, scales = _sizes(input.shape[2:], size, scale_factor, recompute_scale_factor)
     if align_corners:
-        scales = (0.0,) * dims  # aligned corners alone determine the positions
+        scales = (0.0,) * dims  # with aligned corners only the sizes determine the positions
     output: Tensor = _interpolation.apply(
         input, *[1] * (3 - dims), *sizes, linear, bool(align_corners), *[0.0] * (3 - dims), *scales
     )
@@ -111,7 +111,7 @@ def grid_sample(
     ):
         return F.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
     if not align_corners:
-        # By Python numbers: a tensor of the factors would be copied to the device in each call.
+        # Python numbers: a tensor of the factors would be copied to the device in each call.
         coordinates = zip(grid.unbind(-1), sizes)
         grid = torch.stack([x * (size / (size - 1)) for x, size in coordinates], dim=-1)
     output: Tensor = (_sample2d.apply if dims == 2 else _sample3d.apply)(input, grid)

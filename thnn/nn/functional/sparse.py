@@ -45,7 +45,7 @@ def _renorm(weight: Tensor, input: Tensor, max_norm: float | None, norm_type: fl
 
 
 def _is_recorded() -> bool:
-    """True in compiled code, recorders and dispatch modes, which see no call of a C function."""
+    """True in compiled code, tracers and dispatch modes, which see no call of a C function."""
     return torch.compiler.is_compiling() or (in_transform() and not functorch_active())
 
 
@@ -121,7 +121,7 @@ def embedding_bag(
         if not offsets.numel():
             raise ValueError("offsets: expected at least the last offset, got none")
         if _is_recorded() and max_norm is None and not scale_grad_by_freq:
-            # The last offset is data. The elements after it become a bag, whose result is left out.
+            # The last offset is known only at run time. The elements after it become a bag, whose result is dropped.
             rest = slice(-1)
         else:
             last = int(offsets[-1])

@@ -281,7 +281,7 @@ ELU = Case(
 
 
 class _WithSlope(torch.autograd.Function):
-    """A value with a given derivative by the input."""
+    """A value with a given derivative w.r.t. the input."""
 
     @staticmethod
     def forward(ctx: Any, input: Tensor, value: Tensor, slope: Tensor) -> Tensor:

@@ -361,7 +361,7 @@ def _normalize(
 
 
 def _grad_by_relu_input(gradOutput: Tensor, relu: bool, limit: float, **arguments: Any) -> Tensor:
-    """The gradient by the input of relu: 0 where that input is at most 0 or at least a finite limit, otherwise (NaN
+    """The gradient w.r.t. the input of relu: 0 where that input is at most 0 or at least a finite limit, otherwise (NaN
     included) gradOutput."""
     if not relu:
         return gradOutput

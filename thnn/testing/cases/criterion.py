@@ -122,12 +122,12 @@ SMOOTH_L1_CRITERION = Case(
 
 
 def _with_slope(value: Tensor, input: Tensor, slope: Tensor) -> Tensor:
-    """`value`, with `slope` as its derivative by `input`."""
+    """`value`, with `slope` as its derivative w.r.t. `input`."""
     return value.detach() + (slope.detach() * (input - input.detach())).sum()
 
 
 def _bce(input: Tensor, target: Tensor, sizeAverage: bool = True, weights: Tensor | None = None) -> Tensor:
-    # The gradient of clamped logarithms is 0 where they are clamped; that of BCECriterion is large there.
+    # Clamped logarithms have a gradient of 0 where they are clamped; BCECriterion's gradient is large there.
     losses = -(target * input.log().clamp(min=-100) + (1 - target) * (-input).log1p().clamp(min=-100))
     slope = (input - target) / (input * (1 - input)).clamp(min=1e-12)
     if weights is not None:

@@ -11,7 +11,7 @@ from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _sum_over_channels(values: Tensor, before: int, after: int) -> Tensor:
-    """For each channel, the sum of it, of `before` channels before it and of `after` channels after it."""
+    """For each channel, the sum over it, `before` channels before it and `after` channels after it."""
     channels = values.shape[-3]
     windows = [(max(c - before, 0), min(c + after + 1, channels)) for c in range(channels)]
     sums = [values.narrow(-3, first, end - first).sum(-3) for first, end in windows]

@@ -1,5 +1,5 @@
-"""Makers of the tensors of cases, which take a torch.Generator and return a tensor; samples and settings that several
-cases share."""
+"""Makers of case tensors, which take a torch.Generator and return a tensor; samples and settings that several cases
+share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The parts of a case.
 
 A case drives the comparison with a reference, the gradient checks, the layouts, the error inputs and the benchmark of
-the forward and backward functions of a module. Any other function has a case of its own, without derivatives.
+the forward and backward functions of a module. Any other function has a separate case, without derivatives.
 Arguments have the names in THNN.h.
 """
 
@@ -87,14 +87,14 @@ class Case:
     rows: tuple[Row, ...] = ()
     # torch's own function, for the benchmark; None if it is the reference.
     baseline: Callable[..., Any] | None = None
-    # Dimensions that may have any size: of a parameter or its gradient, such as the kernel dimensions of a weight if no
-    # scalar states the kernel, too; or of gradOutput where no other argument determines the size of the output.
+    # Dimensions that may have any size: dimensions of a parameter or its gradient, such as a weight's kernel dimensions
+    # if no scalar states them; or of gradOutput where no other argument determines the size of the output.
     any_size: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5
     # The suffix of the function's name, in the case of a single function.
     phase: str | None = None
-    # The functions that the case is about: those of the package, unless thnn.load compiled them.
+    # Where the functions come from: the package, unless thnn.load compiled them.
     registry: Functions = field(default=PACKAGE, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Benchmark rows of overhead: of layers, operators and graphs over the functions that they call, and of calls on small
+"""Benchmark rows of overhead: layers, operators and graphs against the functions that they call, and calls on small
 tensors against torch's."""
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ Call = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Overhead:
-    """One row: a layer, operator or graph against the calls that it is built on, and the overhead that it may
-    have.
+    """One row: a layer, operator or graph against the calls that it is built on, and the overhead allowed.
 
     `make` returns the two calls by name: first the calls that it is built on, then the layer, operator or graph.
     """
@@ -134,10 +133,10 @@ def _fork(
 
 @dataclass(frozen=True)
 class SmallCall:
-    """One row: a call on small tensors, whose time is that of the call itself, against torch's."""
+    """One row: a call on tensors so small that the call itself takes the time, against torch's."""
 
     name: str
-    # The call of thnn, that of torch, and the tensors whose gradients a backward computes.
+    # thnn's call, torch's call, and the tensors whose gradients a backward computes.
     make: Callable[[], tuple[Call, Call, Sequence[Tensor]]]
     forward: float  # least ratio of torch's time to thnn's without a gradient ...
     both: float  # ... and of forward and backward

@@ -383,7 +383,7 @@ def _torch_grid_sample(input: Tensor, grid: Tensor) -> Tensor:
 
 
 def _cells(*shape: int, sizes: tuple[int, ...]) -> Maker:
-    """Positions well inside of cells, some of them outside of the image; `sizes` are those of x, y and z."""
+    """Positions well inside of cells, some of them outside of the image; `sizes` are in the order x, y, z."""
 
     def maker(generator: Generator) -> Tensor:
         columns = []

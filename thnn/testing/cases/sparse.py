@@ -1,4 +1,4 @@
-"""Linear layers of sparse rows: IndexLinear and SparseLinear, whose functions form no class."""
+"""Linear layers of sparse rows: IndexLinear and SparseLinear, which have no class."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ INDEX_LINEAR_UPDATE_OUTPUT = Case(
     module="IndexLinear",
     phase="updateOutput",
     reference=_index_output,
-    # Wrong arguments replace those of the first sample, which writes to weight.
+    # Wrong arguments replace arguments of the first sample, which writes to weight.
     samples=tuple(sorted(_index_samples(_of_output), key=lambda sample: sample.name != "normalizing")),
     error_inputs=_index_error_inputs("keys"),
     any_size=_ANY_TABLE,

@@ -17,7 +17,7 @@ _PHASES = ("updateOutput", "updateGradInput")
 def _scattered(input: Tensor, positions: Tensor, size: tuple[int, ...]) -> Tensor:
     """Zeros of `size`, with input at positions of the last dimensions; the last of equal positions counts.
 
-    The gradient reaches every input, as in torch, also one that another replaced.
+    As in torch, the gradient reaches every input, even one that another input overwrote.
     """
     shape = (*input.shape[: -len(size)], *size)
     flat, source = positions.flatten(-len(size)), input.flatten(-len(size))
@@ -63,7 +63,7 @@ def _pooled_positions(*shape: int, kernel: int) -> Maker:
 
 
 def _any_positions(*shape: int, size: int) -> Maker:
-    """Positions that may be equal, in no order."""
+    """Positions that may be equal, unordered."""
     return lambda generator: torch.randint(size, shape, generator=generator)
 
 

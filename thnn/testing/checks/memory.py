@@ -1,4 +1,4 @@
-"""Which tensors a call writes, and tensors that share memory."""
+"""Checks which tensors a call writes, and calls with tensors that share memory."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def check_overlap(case: Case, sample: SampleInput, dtype: torch.dtype = torch.fl
                     if not str(error).startswith(f"{function.name}: "):
                         raise Failed(f"{where}: the error does not name the function: {error}") from error
                     continue
-                # Another order of a sum is right, too: kernels for GPUs choose it by the alignment of the input.
+                # The order of a sum may differ: GPU kernels choose it by the alignment of the input.
                 tolerance = 256 * torch.finfo(runner.dtype).eps
                 compare(f"{where}: accepted, but {out}", row[out], plain[out], tolerance)
         if function is runner.forward:

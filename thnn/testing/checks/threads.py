@@ -30,7 +30,7 @@ def check_threads(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None
 
 
 def check_order(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None:
-    """Results are the same, to the bit, if tasks run from the last to the first: none depends on another one."""
+    """Results are the same, to the bit, if tasks run from the last to the first: no task depends on another."""
     registry = case.registry.reversed_tasks
     assert registry is not None
     for dtype in dtypes or (torch.float32, torch.float64):

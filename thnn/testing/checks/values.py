@@ -108,9 +108,9 @@ def _check_rounded(case: Case, sample: SampleInput, dtype: torch.dtype, toleranc
 
 
 def check_large(case: Case, sample: SampleInput, dtype: torch.dtype) -> None:
-    """A row of the benchmark in float64 against the reference: loops over vectors and tasks end at other places than in
-    small samples. Every size is one smaller, so that the last vector of a loop is not full, unless the functions refuse
-    such sizes."""
+    """A row of the benchmark in float64 against the reference: loops over vectors and tasks end elsewhere than in small
+    samples. Every size is one smaller, so that the last vector of a loop is not full, unless the functions refuse such
+    sizes."""
     if not _check_changed(case, sample, " with every size one smaller", _smaller):
         runner = CaseRunner(case, sample)
         compare_all(runner, "", runner.run(), runner.expected(), TIGHT)
@@ -125,8 +125,8 @@ def _smaller(name: str, value: Any) -> Any:
 
 
 def check_widened(case: Case, sample: SampleInput) -> None:
-    """Other arguments than those of the sample, in float64 against the reference: all tensors ten times as large, and
-    each integer above 1 replaced by 1."""
+    """Variations of the sample's arguments, in float64 against the reference: all tensors ten times as large, and each
+    integer above 1 replaced by 1."""
     _check_changed(case, sample, " with tensors times 10", _tenfold)
     for changed, number in CaseRunner(case, sample).values.items():
         if isinstance(number, int) and not isinstance(number, bool) and number > 1:
@@ -165,7 +165,7 @@ def check_nonfinite(case: Case, sample: SampleInput) -> None:
     """NaN or an infinity in a tensor, or in gradOutput, reaches the results that depend on it, as in the reference.
 
     Results that do not change with the element may be finite: references multiply it by zeros that kernels leave out,
-    such as those of padding.
+    such as padding.
     """
     runner = CaseRunner(case, sample)
     names = [n for n, v in runner.values.items() if _is_floating(v) and v.numel()]
@@ -230,8 +230,8 @@ def check_gradients(case: Case, sample: SampleInput) -> None:
     )
 
 
-# The number of elements above which finite differences by each element would take longer than all other checks of the
-# sample.
+# The number of elements above which finite differences w.r.t. each element would take longer than all other checks of
+# the sample.
 _MANY = 100
 
 
@@ -268,7 +268,8 @@ def _gradcheck(what: str, function: Callable[..., Any], leaves: Mapping[str, Ten
 
 
 def _worst_derivative(function: Callable[..., Any], leaves: Mapping[str, Tensor], step: float = 1e-6) -> str:
-    """The element whose derivative, of a random combination of the results, is furthest from finite differences."""
+    """The element w.r.t. which the derivative of a random combination of the results is furthest from finite
+    differences."""
 
     def combined(*tensors: Tensor) -> Tensor:
         results = function(*tensors)
