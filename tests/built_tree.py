@@ -39,7 +39,7 @@ def build_copy(root: Path, poison: Path, target: Path) -> BuiltTree:
         "setup.py",
     ):
         shutil.copy(ROOT / name, root)
-    # Files that must not be in the wheel, where a careless pattern would include them.
+    # Files that must not be in the wheel; a careless pattern would include them.
     (root / "thnn" / "libTHNN.so").write_text("an old build")
     (poison / "torch.py").write_text("raise ImportError('torch was imported while building')\n")
     done = subprocess.run(

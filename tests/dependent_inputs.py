@@ -1,4 +1,4 @@
-"""Derivatives of a function whose arguments depend on one another: shared weights, states of earlier calls, grids that
+"""Derivatives of functions whose arguments depend on one another: shared weights, states of earlier calls, grids that
 are made from the input.
 
 A backward that differentiates a formula w.r.t. the tensors that it saved must not follow the history of these tensors:
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from torch import Tensor
 
-# The half of the distance between two values of a finite difference.
+# Half the distance between the two points of a central difference.
 _STEP = 1e-5
 
 

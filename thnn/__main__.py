@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
         "--sanitize",
         action="store_true",
         help="run the functions of FILE.h under AddressSanitizer, or those on a GPU under compute-sanitizer,"
-        " in a process of their own",
+        " in a separate process",
     )
     command.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
     command.set_defaults(run=_check, parser=command)

@@ -75,8 +75,8 @@ class Loaded(Protocol):
 
 
 def register_operators(loaded: Loaded | None = None) -> None:
-    """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second, or those of a module
-    that `thnn.load` or `thnn.open_library` returned.
+    """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second, or of a module that
+    `thnn.load` or `thnn.open_library` returned.
 
     A class defines its operator at its first use. Programs that ``torch.export.save`` or ``torch.jit.save`` wrote
     contain operators, but no classes: call this before loading one. ``torch.jit.script`` compiles calls of the

@@ -1,4 +1,4 @@
-"""``thnn.convert`` and ``thnn.revert``: the layers of a torch model computed by thnn, and the torch model again."""
+"""``thnn.convert`` and ``thnn.revert``: make thnn compute the layers of a torch model, and undo it."""
 
 from __future__ import annotations
 
@@ -110,11 +110,11 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
     hooks: it computes the activation, too, and the other layer returns its input. This requires that torch.fx can trace
     the model in both modes, and that its forward has no optional arguments, no ``*args`` and no ``**kwargs``.
 
-    Fusion assumes that the model is called as a whole, by its forward, as the trace saw it. The result of a fused
-    layer is rectified also where something else reads it: a slice of a Sequential, another method of the model, a
-    branch that a changed attribute selects, a hook that is added later, a layer that replaces the nn.ReLU, bounds of an
-    nn.ReLU6 that are changed later. Convert such models with ``fuse=False``. A second conversion, after a change of the
-    model, determines the fused layers again.
+    Fusion assumes that the model is called as a whole, by its forward, as the trace saw it. The result of a fused layer
+    is also rectified when something else reads it: a slice of a Sequential, another method of the model, a branch that
+    a changed attribute selects, a hook that is added later, a layer that replaces the nn.ReLU, bounds of an nn.ReLU6
+    that are changed later. Convert such models with ``fuse=False``. A second conversion, after a change of the model,
+    determines the fused layers again.
 
     Arguments:
         model: torch.nn.Module, which may be a layer. Its parameters are on the CPU, of float32 or float64, or, if the
@@ -296,7 +296,7 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
     """id of a layer -> ReLU and ReLU6 layers by name, for each layer whose results only one such layer uses, in both
     modes.
 
-    Empty if the module cannot be traced, or has optional or variadic arguments, with which it may use other results.
+    Empty if the module cannot be traced, or has optional or variadic arguments, which may make it use other results.
     """
     if type(module).forward is nn.Module.forward:
         # A container without a forward, such as nn.ModuleList: each child is a model.

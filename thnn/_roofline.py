@@ -61,8 +61,8 @@ def copier(destination: Tensor, source: Tensor, stream: bool) -> Callable[[], No
 
 
 def exchange_seconds() -> float:
-    """The time in which a cache line passes from one core to another; 0 with one thread or CPU. It tells whether the
-    cores share a last-level cache: a hypervisor may move the CPUs of a virtual machine at any time."""
+    """The time that a cache line takes from one core to another; 0 with one thread or CPU. It shows whether the cores
+    share a last-level cache: a hypervisor may move the CPUs of a virtual machine at any time."""
     return min(float(_library().roofline_exchange(700)) for _ in range(3))
 
 

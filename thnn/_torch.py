@@ -443,7 +443,7 @@ ALLOCATION: Final = (
     "libtorch_cpu.so:aoti_torch_delete_tensor_object",
     "libtorch_python.so:_Z16THPVariable_WrapRKN2at10TensorBaseE",
 )
-# The C functions by which the binding does what `in_transform` and torch.is_grad_enabled do, in the order of
+# The C functions that replace `in_transform` and torch.is_grad_enabled in the binding, in the order of
 # lib/binding/context.c. All are private; a change of their arguments would change their names.
 CONTEXT: Final = (
     "libtorch_cpu.so:_ZN2at9functorch20getDynamicLayerStackEv",
@@ -505,7 +505,8 @@ def timeout_of(process_group: Any, device: torch.device) -> float:
 
 
 def is_profiling() -> bool:
-    """Whether torch's profiler records. Without the private name: its record has no names of layers for collectives."""
+    """Whether torch's profiler records. Without the private name, its record does not show the layers of
+    collectives."""
     return getattr(torch.autograd.profiler, "_is_profiler_enabled", False)
 
 

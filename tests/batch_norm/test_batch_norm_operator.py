@@ -157,7 +157,7 @@ def test_derivatives(options: dict[str, Any], absent: tuple[str, ...]) -> None:
 
     def operator(*tensors: Tensor) -> Tensor:
         row = {**dict.fromkeys(absent), **dict(zip(wanted, tensors))}
-        # New estimates for each call, since a finite difference must not depend on the calls before it.
+        # New estimates for each call, since finite differences must not depend on earlier calls.
         return thnn.batch_norm(**row, estimated_mean=mean.clone(), estimated_var=var.clone(), **options).y
 
     tensors = [given[name].requires_grad_() for name in wanted]
@@ -166,7 +166,8 @@ def test_derivatives(options: dict[str, Any], absent: tuple[str, ...]) -> None:
 
 
 def test_estimates_are_constants() -> None:
-    """use_global_est: the gradient is that of a fixed affine map, even if the estimates change before the backward."""
+    """use_global_est: the gradient is the one of a fixed affine map, even if the estimates change before the
+    backward."""
     given = arguments(*SHAPE)
     x = given["x"].requires_grad_()
     slope = given["scale"] / (given["estimated_var"] + 1e-6).sqrt()
@@ -211,7 +212,7 @@ def test_out_keeps_its_layout_and_increments_its_version() -> None:
         inner = torch.empty_like(out)
         thnn.batch_norm(**given, is_infer=True, out=inner)
     assert torch.equal(inner, expected)
-    # Without a graph, an input that requires a gradient is no error.
+    # Without a graph, an input that requires a gradient is not an error.
     given["x"].requires_grad_()
     with torch.no_grad():
         assert thnn.batch_norm(**given, out=out).y is out

@@ -1,4 +1,4 @@
-"""The code of docs/batch-normalization.md runs, and its output is that in its comments."""
+"""The code of docs/batch-normalization.md runs and prints what its comments say."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_every_block_is_found() -> None:
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_block(block: str) -> None:
-    """A comment after a print, or in lines of its own at the end, is the expected output."""
+    """A comment after a print, or on separate lines at the end, is the expected output."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(block, "docs/batch-normalization.md", "exec"), {"__name__": "__main__"})

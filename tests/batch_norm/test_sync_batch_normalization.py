@@ -1,6 +1,6 @@
 """Batch normalization across processes: three processes run all scenarios below once and write their results to files.
 
-The tests compare these results with those of one process on the whole batch.
+The tests compare these results with one process on the whole batch.
 """
 
 from __future__ import annotations

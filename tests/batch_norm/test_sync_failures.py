@@ -1,4 +1,4 @@
-"""Batch normalization across processes of which one fails: all others have a right result or an error in time.
+"""Batch normalization across processes when one fails: each other process gets a right result or an error in time.
 
 One process forks the processes of all cases below, which run at the same time, and writes their reports to a file.
 """
@@ -25,8 +25,8 @@ from torch import Tensor
 from thnn._batch_norm.communicator import ProcessGroupCommunicator
 from thnn.nn import BatchNorm1d, convert_sync_batchnorm
 
-TIMEOUT = 5.0  # of the group from the step with the failure on, in seconds
-PATIENCE = 60.0  # seconds in which everything else has to happen
+TIMEOUT = 5.0  # of the group, from the failing step on, in seconds
+PATIENCE = 60.0  # seconds for everything else
 MARGIN = 5.0  # seconds after the timeout in which an error may come
 CHANNELS = 4
 SAMPLES = 3  # of each rank
@@ -89,7 +89,7 @@ def network() -> Any:
 
 
 def results(net: Any, x: Tensor) -> list[Tensor]:
-    """Output, first and second derivative of a network by its input."""
+    """Output, first and second derivative of a network w.r.t. its input."""
     x = x.detach().requires_grad_()
     y = net["wide"](net["linear"](net["narrow"](x)).tanh())
     (first,) = torch.autograd.grad(y.sin().sum(), x, create_graph=True)
@@ -139,7 +139,7 @@ def run(name: str, rank: int, port: int, report: Path, expected: list[Tensor], s
     found: dict[str, Any] = {"rank": rank, "steps": 0}
     if rank in case.victims:
         striking(case, lambda: report.with_name(f"{name} struck").write_text(str(time.monotonic())))
-    # The short timeout begins with the failure: before, a busy machine may be slow.
+    # The short timeout begins with the failure: earlier steps may be slow on a busy machine.
     ProcessGroupCommunicator._timeout = (  # type: ignore[method-assign]
         lambda *_: TIMEOUT if found["steps"] >= case.step else PATIENCE
     )
@@ -155,7 +155,7 @@ def run(name: str, rank: int, port: int, report: Path, expected: list[Tensor], s
     except BaseException as error:
         found |= {"kind": type(error).__name__, "text": str(error), "time": time.monotonic()}
     report.write_text(json.dumps(found))
-    # The host of the store has to outlive the others.
+    # The process with the store has to outlive the others.
     time.sleep(TIMEOUT + MARGIN)
 
 
@@ -166,7 +166,7 @@ def whole_input(size: int) -> Tensor:
 
 
 def forked(function: Callable[..., None], *arguments: Any) -> int:
-    """The process number of a child that ends with this process, and after a while in any case."""
+    """The process number of a child that ends with this process, at the latest after a while."""
     pid = os.fork()
     if pid:
         return pid

@@ -76,7 +76,7 @@ out = torch.empty(0)
 thnn.type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, out)
 torch.testing.assert_close(out, x.tanh())
 
-# Transforms, recorders, modes
+# Transforms, tracers, modes
 derivative = 1 - x.tanh() ** 2
 may_be_missing("vmap", lambda: torch.vmap(tanh)(x), x.tanh())
 may_be_missing("func.grad", lambda: torch.func.grad(lambda t: tanh(t).sum())(x), derivative)

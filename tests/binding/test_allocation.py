@@ -47,7 +47,7 @@ def test_requested_sizes_and_layouts(
     assert output.dtype is dtype
     assert indices.dtype is torch.int64
     assert output.shape == indices.shape == (size[0], size[1], size[2] // 2, size[3] // 2)
-    if size[1] > 1 and size[0]:  # the layout of one channel, and of an empty tensor, is that of the default
+    if size[1] > 1 and size[0]:  # one channel, or an empty tensor, has the default layout
         assert output.stride() == indices.stride() == expected.stride()
     for tensor in (output, indices):
         assert tensor.device == torch.device("cpu")
@@ -196,7 +196,7 @@ def test_the_gradient_of_a_loss_is_a_factor(route: str, dtype: torch.dtype, valu
         if value == 0.5:
             torch.testing.assert_close(mine, expected)
         else:
-            # A factor that is not finite makes NaN of the zeros, too.
+            # An infinite or NaN factor turns the zeros into NaN.
             assert not mine.isfinite().any()
 
 

@@ -223,7 +223,8 @@ def test_a_device_that_the_package_does_not_know(monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture(params=[_library.BY_CAPSULES, _library.BY_VIEWS], ids=["capsules", "views"])
 def without_exchange_api(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tensors come to C as DLPack capsules, as in a torch without the DLPack C exchange API, or as views of Python."""
+    """Tensors come to C as DLPack capsules, as in a torch without the DLPack C exchange API, or as views that Python
+    makes."""
     fastest = _library.connect()
     assert _library.connect(request.param) == request.param
     yield

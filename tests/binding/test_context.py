@@ -1,4 +1,4 @@
-"""The context of a call, read by libtorch's C functions, or by Python as if torch lacked one of them."""
+"""The dispatch state of a call, read by libtorch's C functions, or by Python as if torch lacked one of them."""
 
 from __future__ import annotations
 
@@ -103,9 +103,7 @@ def test_a_context_belongs_to_its_thread() -> None:
 def test_tensors_that_require_gradients() -> None:
     plain, wanted = torch.randn(3), torch.randn(3, requires_grad=True)
     context_of = make_context_of_call(3, [1])
-    assert (
-        context_of((plain, plain, None, wanted)) == PLAIN
-    )  # the last one is no argument that the function reads
+    assert context_of((plain, plain, None, wanted)) == PLAIN  # the function does not read the last argument
     assert context_of((plain, None, wanted)) == GRADIENT
     assert context_of((wanted, plain, plain)) == GRADIENT
     assert context_of((plain, wanted, plain)) == context_of((wanted, wanted, wanted)) == CONSTANT

@@ -1,4 +1,4 @@
-"""``thnn.keep_freed_memory``, in processes of their own, since it is not undone."""
+"""``thnn.keep_freed_memory``, in separate processes, since it cannot be undone."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
-# In a process of its own, since the peak is that of the whole process. All tensors are allocated, and all threads have
+# In a separate process, since the peak is of the whole process. All tensors are allocated, and all threads have
 # run, before the first reading of the peak.
 _SCRIPT = """
 import json, resource, sys
@@ -44,7 +44,7 @@ _SLACK = 2 * _MIB  # stacks, and pages of code that run for the first time
 
 
 def _run(script: str, *arguments: str) -> str:
-    """The output of a script in a process of its own."""
+    """The output of a script in a separate process."""
     command = [sys.executable, "-c", script, *arguments]
     result = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
@@ -138,7 +138,7 @@ def test_scratch_memory_without_heap_memory() -> None:
     _run(_EXHAUSTED)
 
 
-# Element-wise functions and soft-max need little stack, also where elements are copied.
+# Element-wise functions and soft-max need little stack, even where elements are copied.
 _SMALL_STACK = """
 import threading
 import torch, thnn

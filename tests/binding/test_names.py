@@ -17,7 +17,7 @@ import thnn
 from thnn import _torch
 
 PACKAGE = Path(thnn.__file__).parent
-# Without one of these every call takes the way of a call inside a transform, so that other names would not be used.
+# Without one of these every call is handled as inside a transform, so that other names would not be used.
 OF_CONTEXT = (
     "torch._C:_are_functorch_transforms_active",
     "torch._C:_len_torch_dispatch_stack",

@@ -131,7 +131,7 @@ thnn.ThresholdFunction.apply(x, 0, 0)
 assert before < count() <= before + 2, (before, count())
 with_thnn = count()
 torch.nn.functional.gelu(x)
-assert count() == with_thnn, "torch made a pool of its own"
+assert count() == with_thnn, "torch made a second pool"
 maps = {line.split()[-1] for line in open("/proc/self/maps") if "libgomp" in line or "libiomp" in line}
 print(len(maps))
 """

@@ -134,7 +134,7 @@ def test_called_instances_show_their_node() -> None:
 
 
 def test_results_in_shared_memory_are_restored_for_the_backward() -> None:
-    """In the manner of a densenet whose layers write their results to the same memory."""
+    """Like a densenet whose layers write their results to the same memory."""
     memory = torch.empty(3).double()
 
     class Exp(Function):
@@ -365,7 +365,7 @@ def test_inputs_and_gradients_of_every_kind() -> None:
 
 
 def test_own_graphs_inside() -> None:
-    """Until 0.3 a function could differentiate Variables of its own."""
+    """Until 0.3 a function could differentiate Variables that it made."""
 
     class Checkpoint(Function):
         def __init__(self, function):

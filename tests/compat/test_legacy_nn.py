@@ -1,4 +1,4 @@
-"""Layers in the manner of torch.legacy.nn (clients/legacy_nn.py): every family of THNN.h, with gradients in double.
+"""Layers like those of torch.legacy.nn (clients/legacy_nn.py): every family of THNN.h, with gradients in double.
 
 Tables and criteria are in test_legacy_nn_criteria.py.
 """
@@ -232,7 +232,7 @@ LAYERS: dict[str, tuple[Callable[[], Any], tuple[int, ...], Callable[..., Tensor
 
 
 def dense(weight: Tensor, channels: tuple[int, int], columns: tuple[int, int]) -> Tensor:
-    """The weights of a connection table as those of a full convolution."""
+    """The weights of a connection table as the weights of a full convolution."""
     full = weight.new_zeros(*channels, *weight.shape[1:])
     first, second = (TABLE[:, c].long() for c in columns)
     return full.index_put((first, second), weight)

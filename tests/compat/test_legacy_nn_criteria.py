@@ -1,4 +1,4 @@
-"""Tables, sparse layers and criteria in the manner of torch.legacy.nn (clients/legacy_nn.py)."""
+"""Tables, sparse layers and criteria like those of torch.legacy.nn (clients/legacy_nn.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs in the manner of 2017: calls of the function classes, and whole clients of ``type2backend``."""
+"""Legacy PyTorch code: calls of the function classes, and whole clients of ``type2backend``."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_excitation_backpropagation() -> None:
     y = F.avg_pool2d(F.relu(F.conv2d(image, parameters[0], parameters[1], padding=1)), 2)
     torch.testing.assert_close(scores, F.linear(y.flatten(1), *parameters[2:]))
     assert probability.min() >= 0
-    # relu passes all probability on, since it reaches positive outputs only.
+    # relu passes all probability on, since probability reaches only positive outputs.
     torch.testing.assert_close(probability.sum(dim=(1, 2, 3)), torch.ones(2))
 
 
@@ -251,7 +251,7 @@ def test_pixel_adaptive_convolution() -> None:
 
 
 def test_pixel_adaptive_kernel() -> None:
-    """The gradient of Gaussian kernels by the features that they compare."""
+    """The gradient of Gaussian kernels w.r.t. the features that they compare."""
     gauss = client("pixel_adaptive").GaussKernel2d.apply
     x = leaf(2, 3, 5, 4)
 

@@ -22,7 +22,7 @@ def reference() -> Library:
     if not (BUILD / "CMakeCache.txt").exists():
         pytest.skip("needs the source tree, built by `make setup`")
     cmake = shutil.which("cmake", path=str(Path(sys.executable).parent)) or "cmake"
-    # `pip install .` configures the build by a CMake that it removes afterwards.
+    # `pip install .` configures the build with a CMake that it removes afterwards.
     for arguments in ([str(BUILD)], ["--build", str(BUILD), "--target", "THNN_reference"]):
         built = subprocess.run([cmake, *arguments], capture_output=True, text=True)
         assert built.returncode == 0, built.stdout + built.stderr

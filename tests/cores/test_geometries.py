@@ -53,8 +53,8 @@ BANDS = {
     "row": Geometry(2, 40, 40, (301,), (5,), (3,), (2,), (1,), groups=40),
     "bands of vectors": Geometry(1, 320, 320, (64, 64), (3, 3), (2, 2), (1, 1), (1, 1), groups=320),
 }
-# Dilated kernels that read padding in part of the image, which is divided into zones: of columns, and of the first axis
-# with most products on padding.
+# Dilated kernels that read padding in part of the image, which is divided into padding regions: of columns, and of the
+# first axis with most products on padding.
 ZONES = {
     "zones": Geometry(2, 24, 40, (33, 35), (3, 3), (1, 1), (16, 17), (16, 16)),
     "zones, channels-last": Geometry(
@@ -141,7 +141,8 @@ CLASSES = {
     )
     for name, stride in (("four", (2, 2)), ("nine", (3, 3)), ("a set and three", (5, 6)))
 }
-# Matrix products: rows of c that are near, incomplete micro-tiles of rows and of columns, more than one K-block.
+# Matrix products: rows of c that are close in memory, incomplete micro-tiles of rows and of columns, more than one
+# K-block.
 POINTWISE = {
     f"pointwise {inputs} -> {outputs}, {groups} groups, stride {stride}": Geometry(
         3, inputs, outputs, (9, 7), (1, 1), stride, (0, 0), (1, 1), groups, channels_last=True
@@ -170,7 +171,7 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
 def test_a_new_gradient_of_a_weight_is_the_sum_with_zeros(
     name: str, dtype: torch.dtype, uninitialised_is_nan: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    """A new gradWeight is not cleared first by most algorithms: nothing of its memory is in the result."""
+    """Most algorithms do not clear a new gradWeight first: its old memory must not be in the result."""
     geometry = SMALL[name]
     tensors = geometry.tensors(dtype)
     sums = thnn_calls(geometry, tensors)[2]()

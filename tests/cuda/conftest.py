@@ -20,7 +20,7 @@ collect_ignore_glob = _OF_THE_EMULATION if ON_GPU else _IGNORED
 
 @pytest.fixture(autouse=True)
 def _device() -> Iterator[None]:
-    """On a GPU, tests create their tensors there, and torch computes convolutions exactly and repeatably."""
+    """On a GPU, tests create their tensors there, and torch computes convolutions exactly and deterministically."""
     if not ON_GPU:
         yield
         return

@@ -1,4 +1,4 @@
-"""An error of an element that a kernel refuses has its value and position, as on the CPU.
+"""The error for an element that a kernel refuses has its value and position, as on the CPU.
 
 On a GPU, the error is raised by the next call, after the kernel has ended, and says so.
 """

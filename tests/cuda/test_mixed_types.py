@@ -114,7 +114,7 @@ def test_layers_and_operator() -> None:
 
 
 def test_halves_of_written_numbers() -> None:
-    """No element of scale begins where one of estimated_mean does, and yet they share bytes."""
+    """No element of scale begins where an element of estimated_mean does, and yet they share bytes."""
     mean = torch.zeros(8)
     scale = mean.view(torch.bfloat16)[1::2]
     with pytest.raises(ValueError, match="estimated_mean: must not share memory with scale"):

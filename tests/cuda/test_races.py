@@ -1,4 +1,4 @@
-"""ThreadSanitizer watches calls of every module: each CUDA thread is a thread to it."""
+"""ThreadSanitizer watches calls of every module: each CUDA thread is a thread for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sum of the weights of ClassNLLCriterion, which float16 does not hold."""
+"""The sum of the weights of ClassNLLCriterion, which overflows float16."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_more_targets_than_float16_counts(dtype: torch.dtype, spatial: bool) -> 
     input = torch.randn(shape).to(dtype).requires_grad_()
     target = torch.zeros((2, 200, 200) if spatial else 80000, dtype=torch.int64)
     loss = function.apply(input, target, None)
-    # float16 has no normal number of the size of 1 / 80000, so the loss is scaled.
+    # 1 / 80000 is subnormal in float16, so the loss is scaled.
     (gradient,) = torch.autograd.grad(loss, input, torch.tensor(8000.0, dtype=dtype))
     assert loss.dtype is dtype
     torch.testing.assert_close(

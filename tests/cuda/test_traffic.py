@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 KERNELS = Path(__file__).with_name("traffic_kernels.cu")
 EMULATION = ROOT / "lib/THCUNN/emulation"
 
-# Of 4,096 floats, which have 512 sectors: the sectors that the call must read and write, those that launches read and
+# For 4,096 floats, which are 512 sectors: the sectors that the call must read and write, those that launches read and
 # write, those that warps request, and the launches.
 COUNTS = {
     "copy": (512, 512, 512, 512, 1024, 1),

@@ -1,4 +1,4 @@
-"""docs/architecture.md: the files of thnn/ import as its list of rooms says, and in no circle."""
+"""docs/architecture.md: the files of thnn/ import as its list of rooms says, without cycles."""
 
 from __future__ import annotations
 

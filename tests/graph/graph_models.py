@@ -48,7 +48,7 @@ def images(*shape: int, seed: int = 1) -> Tensor:
 
 
 class Block(nn.Module):
-    """Layers of both libraries, a function with an argument for the mode, and a statement in training only."""
+    """Layers of both libraries, a function with an argument for the mode, and a statement only for training."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class Statistics(nn.Module):
 
 
 def named() -> nn.Module:
-    """A model with names that torch accepts but that are no identifiers of Python."""
+    """A model with names that torch accepts although they are not Python identifiers."""
     model = nn.Sequential()
     for name, layer in (('a "b"\\', nn.Conv2d(1, 3, 3)), ("<&>\n", nn.BatchNorm2d(3)), ("class", Keywords())):
         model.add_module(name, layer)

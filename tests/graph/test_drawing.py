@@ -65,7 +65,7 @@ def strange_net() -> Net:
 
 
 class Ways(nn.Module):
-    """Shortcuts across many layers, and operations in training only."""
+    """Shortcuts across many layers, and operations only for training."""
 
     def __init__(self) -> None:
         super().__init__()

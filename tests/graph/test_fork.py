@@ -23,7 +23,7 @@ from thnn.graph import fork
 
 
 class Functional(nn.Module):
-    """thnn's functions, and an autograd function that is no thnn function."""
+    """thnn's functions, and an autograd function that is not thnn's."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Functional(nn.Module):
 
 
 class Sevenfold(torch.autograd.Function):
-    """Has a backward that is not the derivative of its forward, so that a test sees whether it is used."""
+    """Its backward is not the derivative of its forward, so that a test sees whether it is used."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -558,7 +558,7 @@ def test_tracing_leaves_no_patches() -> None:
 
 
 def test_children_of_modules_with_hooks_are_those_of_the_call() -> None:
-    """Also where a new child has the address of a freed one."""
+    """Even if a new child has the address of a freed one."""
 
     class Hooked(nn.Module):
         def __init__(self) -> None:

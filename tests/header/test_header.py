@@ -225,7 +225,7 @@ def test_empty_header() -> None:
         ("void AUnpooling_updateOutput(THIndexTensor *indices);", {"indices": "input"}),
         ("void A_updateGradInput(THIndexTensor *indices);", {"indices": "input"}),
         ("void A_updateGradInput(THIndexTensor *indices); // [SAVED]", {"indices": "saved"}),
-        # the role of a gradient follows from that of its tensor; a number at the end of a name has no meaning
+        # the role of a gradient follows from its tensor's role; a number at the end of a name has no meaning
         (
             "void A_backward(THTensor *grid, THTensor *gradGrid, THTensor *gradBias2);",
             {"grid": "input", "gradGrid": "gradInput", "gradBias2": "gradParameter"},

@@ -1,4 +1,4 @@
-"""A cache and files of their own for the tests of thnn.load."""
+"""A separate cache and separate files for the tests of thnn.load."""
 
 from __future__ import annotations
 

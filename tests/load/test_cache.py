@@ -94,7 +94,7 @@ def test_damaged_files_are_written_anew(write: Write, cache: Path, suffix: str) 
         assert damaged
         for path in damaged:
             whole = path.read_bytes()
-            path.unlink()  # the open library remains as it is
+            path.unlink()  # the open library does not change
             path.write_bytes(whole[: len(whole) // 2] if content is None else content)
         if suffix == ".gch":
             kernel += "\n"
@@ -340,7 +340,7 @@ def test_a_cache_of_another_user_is_refused(
 @pytest.mark.parametrize("suffix", [".so", ".json", ".h", ".gch", ".size"])
 @pytest.mark.parametrize("way", ["a link", "a file that others may write", "a folder", "a pipe"])
 def test_files_of_others_are_replaced(write: Write, cache: Path, suffix: str, way: str) -> None:
-    """As they may lie in a folder that others could once write to."""
+    """Such files may lie in a folder that others could once write to."""
     header = write()
     thnn.load(header)
     for number, path in enumerate([*cache.glob(f"*{suffix}")]):

@@ -26,7 +26,7 @@ def script(path: Path, command: str) -> Path:
 
 
 def loads(header: Path) -> bool:
-    """Kernels compute right results, and no OpenMP but that of torch runs beside them."""
+    """Kernels compute right results, and no OpenMP runtime but torch's is loaded."""
     before = openmp()
     x = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     return gradcheck(thnn.load(header).CubeFunction(1.5), x) and openmp() == before
@@ -53,7 +53,7 @@ def test_compilers_under_another_name(
 def test_the_compiler_of_a_python_package(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is taken where there is no other one, and its program, not Python, tells whether it has changed."""
+    """It is used if there is no other compiler; its program, not Python, determines whether it has changed."""
     package = tmp_path / "packages" / "ziglang"
     zig = script(package / "zig", 'test "$1" = cc && shift && exec cc "$@"')
     (package / "__init__.py").touch()

@@ -56,7 +56,7 @@ def test_flags_that_reorder_sums(write: Write, flag: str, monkeypatch: pytest.Mo
 
 
 def test_infinite_defaults(write: Write) -> None:
-    """Of a number of both functions, and of one that only the backward has."""
+    """For a number that both functions take, and for one that only the backward takes."""
     header = HEADER.replace("[DEFAULT 1] gain", "[DEFAULT inf] gain").replace(
         "accreal gain);       // gain",
         "accreal gain,  // gain\n    accreal most);  // [DEFAULT inf] largest gradient",
@@ -84,7 +84,7 @@ void THNN_(Cube_updateGradInput)(THNNState *state, THTensor *input, THTensor *gr
     assert y.isinf().all()
     assert torch.autograd.grad(y.sum(), x)[0].isinf().all()
     (gradient,) = torch.autograd.grad(loaded.CubeFunction.apply(x, 1.0).sum(), x)
-    assert gradient.isinf().all()  # by `most` alone
+    assert gradient.isinf().all()  # because of `most`
 
 
 def test_a_flag_inplace_of_another_function(write: Write) -> None:
@@ -150,7 +150,7 @@ def test_edit(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     assert old(x).equal(torch.tensor([8.0]))
     assert first.CubeFunction(2.0)(x).equal(torch.tensor([16.0]))
     write()
-    assert thnn.load(header).library == first.library  # of the same files, so in the cache
+    assert thnn.load(header).library == first.library  # the same files, so the cache has it
     flagged = thnn.load(header, extra_cflags=["-DUNUSED"], verbose=True)
     assert "the flags changed" in capfd.readouterr().err
     assert flagged.library != first.library
@@ -172,7 +172,7 @@ def test_the_reason_leaves_out_unchanged_headers(write: Write, capfd: pytest.Cap
 
 
 def test_two_libraries_with_one_module(write: Write) -> None:
-    """Neither calls the functions of the other, nor of the package."""
+    """Neither calls functions of the other or of the package."""
     header = HEADER.replace("Cube", "Tanh")
     ours = thnn.load(write(header, KERNEL.replace("Cube", "Tanh"), "First"))
     other = thnn.load(
@@ -234,7 +234,7 @@ def test_second_derivatives(write: Write) -> None:
     # A tensor that the reference needs and the backward does not.
     shift = thnn.load(write(SHIFT_HEADER, SHIFT_KERNEL, "Shift"), references={"Shift": shifted})
     assert gradgradcheck(lambda t: shift.ShiftFunction.apply(t, torch.ones(3).double()), x)
-    # A criterion, by its input and by the gradient by the loss.
+    # A criterion, w.r.t. its input and w.r.t. the gradient of the loss.
     loss = thnn.load(write(SQUARE_HEADER, SQUARE_KERNEL, "Square"), references={"Square": square_of})
     assert gradgradcheck(lambda t: loss.SquareFunction.apply(t, torch.ones_like(t), True) * t.sum(), x)
     with pytest.raises(ValueError, match=r"references: Cube\.h has no module 'Cubes'"):
@@ -328,7 +328,7 @@ def test_a_kernel_that_adds_to_gradients_clears_them_first(write: Write) -> None
         torch.autograd.grad(loaded.ProductFunction.apply(x, w).sum(), w)
     per_sample = torch.vmap(torch.func.grad(lambda w, x: loaded.ProductFunction.apply(x, w).sum()))
     with pytest.raises(RuntimeError, match=r"Product_accGradParameters: .* THNN_RETURN_IF_META"):
-        per_sample(torch.ones(2, 3), torch.ones(2, 3))  # by way of the operator
+        per_sample(torch.ones(2, 3), torch.ones(2, 3))  # through the operator
 
 
 ONES_HEADER = """

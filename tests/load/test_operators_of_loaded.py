@@ -36,7 +36,7 @@ def test_operators(write: Callable[..., Path]) -> None:
     hessian = torch.func.hessian(lambda x: apply(x).sum())(x[0])
     torch.testing.assert_close(hessian, torch.diag(12 * x[0]))
     torch.library.opcheck(cls._operator, (leaf, 2.0))
-    # Without a reference there is one derivative; the library has operators of its own.
+    # Without a reference there is one derivative; the library has separate operators.
     once = thnn.load(header)
     assert torch.func.grad(lambda x: once.CubeFunction.apply(x).sum())(x).shape == x.shape
     assert once.CubeFunction._operator is not cls._operator
@@ -96,7 +96,7 @@ def test_a_saved_program_finds_the_operators_of_its_library(
 
 
 def test_namespaces_of_packages(write: Callable[..., Path], tmp_path: Path) -> None:
-    """Libraries that `build_library` compiled of the same files elsewhere have the same operators, others do not."""
+    """Libraries that `build_library` compiled from the same files elsewhere have the same operators, others do not."""
     namespaces = []
     for folder, factor in (("a", ""), ("b", "10 *"), ("c", "")):
         (tmp_path / folder).mkdir()

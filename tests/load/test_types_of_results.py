@@ -74,7 +74,7 @@ void THNN_(Multiple_accGradParameters)(THNNState *state, THIndexTensor *input, T
 
 @pytest.fixture(params=["tag", "no tag"])
 def own(request: pytest.FixtureRequest, write: Callable[..., Path]) -> LoadedModule:
-    """With [LIKE input] and without, where the request of the kernel alone determines the size."""
+    """With [LIKE input] and without, where only the kernel's request determines the size."""
     header = HEADER if request.param == "tag" else HEADER.replace(" [LIKE input]", "")
     return thnn.load(write(header, KERNEL, "Types"))
 

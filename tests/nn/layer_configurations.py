@@ -1,4 +1,4 @@
-"""Configurations of layers, and inputs for them, and their results, for the comparison with torch."""
+"""Configurations of layers, their inputs and their results, for the comparison with torch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Draw = Callable[..., Any]
 
 @dataclass
 class Configuration:
-    """The arguments of a layer, those of a call, and which of the latter may require a gradient."""
+    """The arguments of a layer, the arguments of a call, and which of these may require a gradient."""
 
     arguments: tuple[Any, ...] = ()
     keywords: dict[str, Any] = None  # type: ignore[assignment]
@@ -433,7 +433,7 @@ def pair(name: str, configuration: Configuration) -> list[nn.Module]:
 
 
 def tensors(value: Any) -> Iterator[Tensor]:
-    """The tensors of a result, of which packed sequences have the data alone."""
+    """The tensors of a result; only the data of packed sequences."""
     if isinstance(value, PackedSequence):
         yield value.data
     elif isinstance(value, Tensor):

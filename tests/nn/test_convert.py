@@ -267,7 +267,7 @@ def test_a_fused_relu_is_no_operation_of_compiled_code(is_training: bool) -> Non
 
 
 def test_the_graph_of_a_converted_network_reads_no_marks() -> None:
-    """A sum, which the ReLU of a residual block gets as well, has none."""
+    """A sum, which the ReLU of a residual block also gets, has no mark."""
     model = Block(3).double()
     assert thnn.convert(model).fused
     graph = torch.fx.symbolic_trace(model)
@@ -326,7 +326,7 @@ def test_fusion_needs_a_result_that_only_goes_into_relu(model: nn.Module) -> Non
 
 
 class SharedActivation(nn.Module):
-    """A residual block in which one layer is the activation of the batch normalization and of the sum."""
+    """A residual block in which one layer is the activation after the batch normalization and after the sum."""
 
     def __init__(self, activation: type[nn.Module]) -> None:
         super().__init__()
@@ -480,7 +480,7 @@ def test_batch_normalization_that_torch_0_3_pickled() -> None:
     torch.testing.assert_close(old.running_var, today.running_var)
     torch.testing.assert_close(old.eval()(x), today.eval()(x))
     thnn.revert(old)
-    torch.testing.assert_close(old(x), today(x))  # in evaluation: in training torch's layer fails
+    torch.testing.assert_close(old(x), today(x))  # only in evaluation: in training torch's layer fails
 
 
 def test_modules_that_compute_besides_their_layers_are_left() -> None:

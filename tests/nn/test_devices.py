@@ -1,4 +1,4 @@
-"""Functions that make tensors of their own make them on the device of their arguments."""
+"""Functions that create tensors create them on the device of their arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch._subclasses import FakeTensorMode
 
 import thnn.nn.functional as F
 
-# Of tensors that only have a shape and a device, as torch.compile sees them.
+# `t` makes fake tensors, which have only a shape and a device, as torch.compile sees them.
 CALLS: dict[str, Callable[[Callable[..., Tensor]], Tensor]] = {
     "grid_sample": lambda t: F.grid_sample(t(2, 3, 8, 6), t(2, 4, 5, 2), align_corners=False),
     "max_pool3d": lambda t: F.max_pool3d(t(2, 3, 8, 8, 8), 2, return_indices=True)[1],

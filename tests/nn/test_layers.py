@@ -1,4 +1,4 @@
-"""Layers of thnn.nn in place of those of torch: values, gradients, state and errors, over generated configurations."""
+"""Layers of thnn.nn in place of torch's: values, gradients, state and errors, over generated configurations."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_in_place(name: str) -> None:
 
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_operations_in_place_after_a_layer_in_place(name: str) -> None:
-    """What trains with torch trains with thnn; torch saves copies of the inputs of hardtanh and threshold."""
+    """A network that trains with torch trains with thnn; torch saves copies of the inputs of hardtanh and threshold."""
     settings: list[tuple[Any, ...]] = [(0.1, -0.3), (0.0, 0.0), (0.0, 0.5)] if name == "Threshold" else [()]
     follow: list[Callable[[nn.Module, Tensor], Any]] = [
         lambda layer, y: None,
@@ -281,7 +281,7 @@ def test_padding_and_interpolation_of_torch() -> None:
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
 def test_nearest_pixels_are_those_of_torch(dims: int) -> None:
-    """For any size and scale; the gradient is that of these pixels, as torch's is of images only."""
+    """For any size and scale; the gradient belongs to these pixels, which in torch holds only for images."""
     random = np.random.default_rng(dims)
     for _ in range(500):
         sizes = random.integers(1, 13, dims)
@@ -550,7 +550,7 @@ def test_losses_in_autocast_are_computed_in_float32(name: str, settings: dict[st
 @pytest.mark.parametrize("name", ["MaxPool2d", "AvgPool2d"])
 def test_a_window_of_a_numpy_size(name: str) -> None:
     x = torch.linspace(-2, 2, 2 * 3 * 8 * 8).cos().reshape(2, 3, 8, 8)
-    size = np.int64(2)  # of which np.int64(2) == [] is an empty array
+    size = np.int64(2)  # np.int64(2) == [] is an empty array
     torch.testing.assert_close(getattr(thnn.nn, name)(size)(x), getattr(nn, name)(2)(x))
 
 
@@ -569,7 +569,7 @@ def test_smooth_l1_loss_with_an_extreme_beta(beta: float) -> None:
 )
 @pytest.mark.parametrize("changed", ["input", "output"])
 def test_a_change_in_place_before_the_backward(name: str, changed: str) -> None:
-    """Either the gradient is that of torch, or both refuse: both save the same tensor."""
+    """Either the gradient equals torch's, or both refuse: both save the same tensor."""
     settings = {"softmax": (-1,), "log_softmax": (-1,), "softmin": (-1,), "threshold": (0.5, -0.5)}
     found = []
     x = distinct((2, 3), torch.float64).requires_grad_()
@@ -599,7 +599,7 @@ def test_two_lookups_with_a_largest_norm(name: str) -> None:
 
 @pytest.mark.parametrize(("mode", "dims"), [("nearest", 2), ("linear", 1), ("bilinear", 2), ("trilinear", 3)])
 def test_scale_factors(mode: str, dims: int) -> None:
-    """Also those with which an axis keeps or doubles its size, which torch treats apart."""
+    """Also scales that keep or double the size of an axis, which torch treats separately."""
     torch.manual_seed(0)
     for factors in itertools.product((1.0, 1.1, 1.3, 2.0, 2.1, 0.9), repeat=dims):
         x = torch.rand(1, 2, 3, 8, 4, dtype=torch.float64)[(..., *[0] * (3 - dims))].requires_grad_()

@@ -1,4 +1,4 @@
-"""thnn.nn.Conv*, ConvTranspose* and Linear in place of those of torch."""
+"""thnn.nn.Conv*, ConvTranspose* and Linear in place of torch's."""
 
 from __future__ import annotations
 

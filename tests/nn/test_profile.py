@@ -33,7 +33,7 @@ def test_calls_bytes_and_times() -> None:
     found = {f.name: f for f in profile.functions}
     assert {name: f.calls for name, f in found.items()} == {
         "Convolution_updateOutput": 1,
-        "Convolution_accGradParameters": 1,  # but no gradient by the input, which requires none
+        "Convolution_accGradParameters": 1,  # but no gradient w.r.t. the input, which requires none
         "BatchNormalization_updateOutput": 1,
         "BatchNormalization_backward": 1,
         "Linear_updateOutput": 1,
@@ -215,7 +215,7 @@ def test_other_threads() -> None:
 
 
 def test_a_refused_profile_leaves_the_state_alone() -> None:
-    """It would restore the buffers as they are amid the steps of another profile."""
+    """Otherwise it would restore the buffers to their state amid the steps of another profile."""
 
     class Profiled(nn.BatchNorm1d):
         def forward(self, x: Tensor) -> Tensor:
@@ -239,7 +239,9 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="requires a gradient; backward=False measures"):
         thnn.profile(thnn.nn.ReLU(), image())
     for loss in (F.cross_entropy, nn.CrossEntropyLoss()):
-        with pytest.raises(TypeError, match=r"profile: loss: .* only the model.s output, .* argument: '(target|input)'"):
+        with pytest.raises(
+            TypeError, match=r"profile: loss: .* only the model.s output, .* argument: '(target|input)'"
+        ):
             thnn.profile(network(), image(), loss=loss)
     with pytest.raises(TypeError, match="profile: loss: expected a function, got Tensor"):
         thnn.profile(network(), image(), loss=torch.ones(1))  # type: ignore[arg-type]

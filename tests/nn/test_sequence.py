@@ -65,7 +65,7 @@ def test_values_and_gradients(kind: str, sizes: tuple[int, ...], reverse: bool, 
         torch.testing.assert_close(a, b, rtol=1e-13, atol=1e-13)
         assert torch.equal(a, c)
     wanted = [t for t in tensors if t is not None]
-    # Losses of all results, of the outputs alone, and of the final states alone.
+    # Losses of all results, of only the outputs, and of only the final states.
     for chosen in (slice(None), slice(1), slice(1, None)):
         weights = [torch.randn_like(r) for r in ours[chosen]]
         pairs = [torch.autograd.grad(r[chosen], wanted, weights, retain_graph=True) for r in (ours, expected)]
@@ -134,9 +134,9 @@ def test_one_function_computes_many_steps() -> None:
 @pytest.mark.parametrize(
     ("sizes", "inputs", "width"),
     [
-        ((67,) * 10 + (40,) * 4 + (3, 2, 1), 9, 70),  # several micro-tiles, of which steps have a part
+        ((67,) * 10 + (40,) * 4 + (3, 2, 1), 9, 70),  # several micro-tiles, some only partly in a step
         ((2,) * 16, 300, 300),  # several K-blocks
-        ((1,) * 200, 5, 33),  # more than the rows of which the products of the input are computed at once
+        ((1,) * 200, 5, 33),  # more rows than the products of the input take at once
         ((3,) * 16, 0, 4),
     ],
 )

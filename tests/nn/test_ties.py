@@ -1,4 +1,4 @@
-"""Layers where a function has no derivative, several maxima or a limit: values and gradients are those of torch."""
+"""Layers where a function has no derivative, several maxima or a limit: values and gradients equal torch's."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_distances(name: str, keywords: dict[str, Any], reduction: str) -> None:
 
 def test_l1_loss_with_a_gradient_of_the_target() -> None:
     input = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
-    target = torch.tensor([[1.0, 5.0], [2.0, 4.0]])  # of another type, to which both convert
+    target = torch.tensor([[1.0, 5.0], [2.0, 4.0]])  # another type, to which both convert
     found = []
     for home in (F, torch.nn.functional):
         leaves = [t.clone().requires_grad_() for t in (input, target)]
@@ -121,7 +121,7 @@ def test_equal_maxima(dims: int, values: tuple[float, ...]) -> None:
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
 def test_windows_in_the_padding(dims: int) -> None:
-    """torch has such windows of images only; in its functions for sequences and volumes they corrupt memory."""
+    """torch has such windows only for images; in its functions for sequences and volumes they corrupt memory."""
     geometries = (1, 2, 1, 2), (2, 2, 1, 3), (3, 2, 2, 4), (1, 3, 3, 2), (5, 2, 1, 2)
     for size, kernel, stride, dilation in geometries:
         row = torch.arange(float(size)).reshape(1, 1, 1, size)

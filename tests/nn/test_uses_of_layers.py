@@ -1,6 +1,6 @@
 """Layers of thnn.nn as training programs use them: in checkpoints, several times in one graph, and in place.
 
-Outputs, gradients and buffers are those of torch's layers in the same program.
+Outputs, gradients and buffers equal those of torch's layers in the same program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""thnn.parallel. Devices repeat, so that all tests run on a machine with a CPU only."""
+"""thnn.parallel. Devices repeat, so that all tests run on a machine without a GPU."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_all_reduce_refuses(arguments: Any, kind: type[Exception], words: list[s
     assert all(word in str(caught.value) for word in words)
 
 
-# Equal to the network alone on the whole batch
+# Equal to the unreplicated network on the whole batch
 
 
 @pytest.mark.parametrize("norm", [BatchNorm2d, nn.BatchNorm2d])
@@ -188,7 +188,7 @@ def test_an_unknown_activation() -> None:
         SelfDataParallel(net, CPUS)(images(8))
 
 
-@pytest.mark.parametrize("as_tensor", [False, True])  # a tensor on other devices than the CPU
+@pytest.mark.parametrize("as_tensor", [False, True])  # a tensor on devices other than the CPU
 @pytest.mark.parametrize("options", [{"momentum": None}, {"first_batch": "initialize"}], ids=str)
 def test_first_batch_replaces_any_statistics(
     monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], as_tensor: bool

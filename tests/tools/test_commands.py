@@ -29,7 +29,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The error by which a command refuses its arguments."""
+    """The error with which a command refuses its arguments."""
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert end.value.code == 2
@@ -166,7 +166,7 @@ def test_output_that_cannot_be_written() -> None:
         ("--rounds", "-1"),
         ("--json", "/nowhere/b.json"),
         ("--plot", "/"),
-        ("--json", "/proc/b.json"),  # a folder in which nobody can make a file
+        ("--json", "/proc/b.json"),  # a folder in which no file can be created
         ("--markdown", "/proc/version"),
         ("--plot", "x" * 5000),
         ("--rounds", "x"),

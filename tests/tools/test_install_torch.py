@@ -32,7 +32,7 @@ def constraints(tmp_path: Path) -> Path:
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, own: str, public: str) -> list[list[str]]:
-    """pip finds the versions `own` without further arguments, with PyTorch's index also `public`; returns the asked."""
+    """Makes pip find the versions `own`, and with PyTorch's index also `public`; returns the list of its arguments."""
     asked = []
 
     def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:

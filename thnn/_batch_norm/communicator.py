@@ -148,7 +148,7 @@ class ProcessGroupCommunicator:
         if self._failure:
             raise RuntimeError(f"{tag}: an earlier collective of the group failed: {self._failure}")
         timeout = self._timeout(local.device)
-        # The diagnosis of a failure has to fit into the timeout, too.
+        # The timeout includes the diagnosis of a failure.
         grace = min(_GRACE, _GRACE_FRACTION * timeout)
         limit = time.monotonic() + timeout - grace
         deadline = limit + 0.8 * grace
@@ -196,7 +196,7 @@ class ProcessGroupCommunicator:
         message[0] = tag.checksum()
         message[_HEADER : _HEADER + local.numel()] = local
         received = message.new_empty(self.size, self._length)
-        # record_function() takes several microseconds without a profiler, too.
+        # record_function() takes several microseconds even without a profiler.
         with record_function(str(tag)) if is_profiling() else nullcontext():
             dist.all_gather(list(received.unbind()), message, transport)
         return received

@@ -110,7 +110,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     ) -> Tensor:
         running_mean, running_var, train = settings[:3]
         scalars = settings[3:]  # momentum, eps, with relu limit
-        # Autograd would raise an error, too, but only after the update of the running statistics.
+        # Autograd's own error would come after the update of the running statistics.
         if isinstance(input, Tensor) and input.is_inference():
             raise ValueError(f"{updateOutput.name}: input{refusal}")
         if isinstance(weight, Tensor) and weight.is_inference():

@@ -79,7 +79,7 @@ def batch_norm(
             as constants.
         epsilon: float: added to the variance; 0 or more
         momentum: float: weight of the old estimates, from 0 to 1 (1 minus the momentum of torch and THNN)
-        batch_id: int or None: number of the batch: batch 0 replaces the estimates, whatever their values; others and
+        batch_id: int or None: number of the batch: batch 0 replaces the estimates, even if they are NaN; others and
             None do not
         out: Tensor or None: receives y; sized as x, and may be x itself. As everywhere in torch, a result in `out`
             cannot be differentiated.
@@ -163,7 +163,7 @@ def _into(out: Tensor) -> Callable[..., Tensor]:
 def _mean_and_variance(x: Tensor) -> tuple[Tensor, Tensor]:
     with torch.no_grad():
         channels, dtype = x.shape[1], stages.statistics_dtype(x)
-        if torch.compiler.is_compiling() or in_transform():  # these see no call of a C function
+        if torch.compiler.is_compiling() or in_transform():  # neither sees calls of C functions
             dims = [d for d in range(x.dim()) if d != 1]
             variance, mean = torch.var_mean(x.double(), dims, correction=0)
             return mean.to(dtype), variance.to(dtype)

@@ -146,7 +146,7 @@ def normalize_by_batch(
     """
     is_written = not torch.compiler.is_compiling() and not torch.is_inference_mode_enabled()
     if is_written and (running_mean.is_inference() or running_var.is_inference()):
-        # torch raises an error, too, but after the update of the running mean.
+        # torch's own error would come after the update of the running mean.
         raise ValueError(
             "BatchNormalization: running statistics: inference tensors cannot be changed outside of inference mode"
         )

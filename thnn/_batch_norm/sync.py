@@ -1,7 +1,7 @@
 """``SyncBatchNormalizationFunction``: batch normalization of a batch whose parts are in several processes.
 
 The forward gathers the statistics of the parts, the backward the sums of their gradients: one collective each. All
-processes merge the same vectors in the same order, so that their statistics are equal to the bit.
+processes merge the same vectors in the same order, so that their statistics have the same bits.
 """
 
 from __future__ import annotations
@@ -237,7 +237,8 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, e
 
 
 def _check_saved(**tensors: Tensor | None) -> None:
-    """Raises ValueError for inference tensors. Autograd does, too, but after the update of running statistics."""
+    """Raises ValueError for inference tensors. Autograd's own error would come after the update of running
+    statistics."""
     for name, tensor in tensors.items():
         if tensor is not None and tensor.is_inference():
             raise ValueError(f"{_NAME}: {name}: inference tensors cannot be differentiated; clone it")

@@ -88,7 +88,7 @@ class _Conditional:
 
 class Lexed:
     """The comments, code and tokens of the part of a source that the compiler sees. Blanks replace everything else in
-    `code`, so that its offsets are those of the source."""
+    `code`, so that its offsets are the source's."""
 
     def __init__(self, source: Source) -> None:
         self.source = source

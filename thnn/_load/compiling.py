@@ -92,7 +92,7 @@ _SOURCES = '__attribute__((visibility("default"))) const char *const thnn_source
 _ARCH = "default"
 _SYMBOL = re.compile(rf"THNN_(?:Float|Double)(\w+?)_{_ARCH}\b|THCUNN_(?:Float|Double|Half|BFloat16)(\w+)")
 _UNDEFINED = re.compile(rf"undefined (?:reference to|symbol:?) [`'\"]?THNN_(?:Float|Double)(\w+?)_{_ARCH}\b")
-# The numbers are those of the object files that `compile_into` names. GNU ld and gold break lines at different places.
+# The numbers come from the object files that `compile_into` names. GNU ld and gold break lines at different places.
 _OBJECT = r"/(\d+)_(?:float|double)\.o:"
 _MULTIPLE = re.compile(rf"{_OBJECT}(?:.*\n)??.*multiple definition of [`'](\w+)'(?:.*\n)??.*?{_OBJECT}")
 _building = threading.Lock()
@@ -317,7 +317,7 @@ def run_compilers(commands: Sequence[Sequence[str]], verbose: bool) -> None:
 
 
 def _digest_of_sources(recipe: Recipe, included: Iterable[Path]) -> str:
-    """A digest of everything by which a program can tell two libraries apart, the same on every machine.
+    """A digest of everything that distinguishes two libraries for a program, the same on every machine.
 
     It covers the texts of the header, the kernel files and the files that they include, and the caller's macros, but
     not paths or other flags.

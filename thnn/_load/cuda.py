@@ -1,7 +1,7 @@
 """The kernels of a header for CUDA tensors, compiled by nvcc into a separate library.
 
 The library for the CPU has the checks. The library for CUDA has a table of the same functions
-(lib/THCUNN/function_table.cu), each of which calls the checks, then the kernel. It is compiled when a function first
+(lib/THCUNN/function_table.cu), each of which runs the checks, then the kernel. It is compiled when a function first
 gets a CUDA tensor, so that users who compute on the CPU do not wait for nvcc, which takes seconds.
 
 With THNN_CUDA_EMULATE=1, the C++ compiler compiles the same files for the CPU (lib/THCUNN/emulation), when the header
@@ -85,7 +85,7 @@ class CudaRecipe:
         return other_candidates((*self.files, *included), _headers(), self.host.cuda_cflags)
 
     def flags(self) -> list[str]:
-        """The flags of the compiler, with those of the caller."""
+        """The flags of the compiler, including the caller's."""
         own = self.host.cuda_cflags
         if self.architectures:
             codes = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in self.architectures]
@@ -144,7 +144,7 @@ def open_cuda_library(
     ValueError if a file was edited since the header was loaded, and, except in emulation, NotImplementedError without
     nvcc or kernels for CUDA.
     """
-    _check_unchanged(recipe)  # also where there is no nvcc
+    _check_unchanged(recipe)  # even without nvcc
     own = cuda_recipe(recipe, host.path)
     if own is None:
         return None

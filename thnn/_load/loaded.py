@@ -74,7 +74,7 @@ class LoadedClasses(Mapping[str, "type[FunctionBase]"]):
 
 
 def _reduce(function: FunctionBase) -> tuple[Any, ...]:
-    """`__reduce__` of the objects: a package has the class under the name by which a pickle refers to it."""
+    """`__reduce__` of the objects: a pickle refers to the class by its name in the package."""
     cls = type(function)
     if getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is not cls:
         raise TypeError(
@@ -89,7 +89,7 @@ class LoadedModule:
 
     `modules` and `functions` are the model of the header by name, `function_classes` the classes by name,
     `type2backend` the C functions by tensor type, `header` and `sources` the files, `library` the path of the library,
-    and `source` the C code. They remain those of this build after an edit; call `load` again for the new code.
+    and `source` the C code. After an edit they still describe this build; call `load` again for the new code.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class LoadedModule:
         return cases_of_file(self.header.with_name(f"{self.header.stem}_case.py"), self)
 
     def on_device(self, device: str) -> Registry:
-        """The functions as they are checked and timed on a device: cpu or cuda, for which nvcc compiles them now.
+        """The functions to be checked and timed on a device: cpu, or cuda, for which nvcc compiles them now.
 
         Raises ValueError for a device that is not there, and the errors of a first call with a CUDA tensor (`load`).
         """
@@ -182,7 +182,8 @@ class LoadedModule:
 
     @functools.cached_property
     def reversed_tasks(self) -> LoadedModule | None:
-        """The same functions, whose parallel loops run from the last task to the first; None for those of a package."""
+        """The same functions, whose parallel loops run from the last task to the first; None for functions of a
+        package."""
         if self._recipe is None:
             return None
         recipe, functions = replace(self._recipe, reversed_tasks=True), [*self.functions.values()]
@@ -453,7 +454,7 @@ def _checked(
         module = modules.get(name)
         forward = None if module is None else module.forward
         if forward is None:
-            raise ValueError(f"thnn.load: references: {header} has no module {name!r} that forms a class")
+            raise ValueError(f"thnn.load: references: {header} has no module {name!r} that has a class")
         if any(a.role == "generator" for a in forward.arguments):
             raise ValueError(
                 f"thnn.load: references: {name} draws random numbers, which no reference can repeat"

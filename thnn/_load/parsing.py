@@ -27,8 +27,8 @@ from thnn._load.recipe import identity
 def parse(path: Path, shown: str | None = None) -> tuple[list[Function], str]:
     """The functions of a header, from the cache or parsed, and the SHA-256 of the text that declares them.
 
-    Locations have the path, or the name `shown`. Does without a cache that cannot be used. Raises HeaderError, also if
-    there are none.
+    Locations have the path, or the name `shown`. Works without the cache if that cannot be used. Raises HeaderError,
+    also if there are none.
     """
     name = shown or str(path)
     code = identity(sorted(Path(thnn._header.__file__).parent.glob("*.py")))

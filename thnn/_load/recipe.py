@@ -28,7 +28,7 @@ _NAME = re.compile(
     r"""[ \t]*[<"]([^<>"\0\n]+)[>"]""",
     re.MULTILINE,
 )
-# Environment variables by which the compiler finds files.
+# Environment variables that tell the compiler where files are.
 _INCLUDE_SEARCH = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 _SEARCH = (*_INCLUDE_SEARCH, "LIBRARY_PATH")
 
@@ -206,7 +206,7 @@ class Recipe:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files by which users know the library."""
+        """The files of the library as users know them."""
         return (self.header, *self.sources, *self.cuda_sources)
 
     def with_names(self, text: str) -> str:
@@ -301,7 +301,7 @@ def hashes(paths: Iterable[Path]) -> dict[str, str]:
 def included_files(work: Path, known: Iterable[Path], folders: Sequence[str]) -> list[Path]:
     """The files that kernel files include, from the compiler's lists (-MD) in the folder `work`.
 
-    Leaves out the files `known` and the files below `folders`, for which other parts of the key stand.
+    Leaves out the files `known` and the files below `folders`, which other parts of the key cover.
     """
     own = set(known)
     found: dict[Path, None] = {}
@@ -318,7 +318,7 @@ def other_candidates(own: Sequence[Path], headers: Iterable[Path], flags: Sequen
     """The files that the compiler would include in place of others, or beside them, if they were there.
 
     These are all names in the directives of the files `own` and of thnn's `headers`, in every folder in which the
-    compiler searches, except those of thnn and of the system. Names that macros put together are missing. `flags` are
+    compiler searches, except thnn's and the system's. Names that macros put together are missing. `flags` are
     the caller's flags.
     """
     names = dict.fromkeys(operands(flags, ("-include", "-imacros")))

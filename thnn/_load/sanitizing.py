@@ -2,7 +2,7 @@
 
 The functions run with the samples of their cases,
 
-- on memory of torch's allocator, where the sanitizer finds accesses beside an allocation;
+- on memory of torch's allocator, where the sanitizer finds accesses outside of an allocation;
 - on memory that begins or ends at a page without access, where any access beyond it ends the process, also one by
   libTHNN.so, which is not compiled with the sanitizer;
 - with meta tensors, which have no memory.
@@ -27,7 +27,8 @@ from thnn._load.cuda import compile_cuda, cuda_recipe
 from thnn._load.parsing import parse
 from thnn._load.recipe import Recipe
 
-# The process announces each call before it makes it, so that the last line of this kind tells which function crashed.
+# The process announces each call before it makes it, so that the last line of this kind names the function that
+# crashed.
 CALL = "call of "
 _ERROR = re.compile(r"(?:ERROR: AddressSanitizer: |runtime error: )([^\n]*)")
 _FRAME = re.compile(r"^ *#\d+ 0x\w+ in \S+ (\S.*?:\d+)(?::\d+)?$", re.MULTILINE)

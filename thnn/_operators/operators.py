@@ -35,7 +35,7 @@ _known: dict[tuple[str, str], Operators] = {}
 
 
 def operators_of(cls: Any) -> Operators:
-    """The operators of a class: those of an earlier class of the same code and reference, or new ones.
+    """The operators of a class; an earlier class with the same code and reference shares its operators.
 
     Two libraries whose files differ never share operators: the second one's namespace gets a number.
     """

@@ -49,7 +49,7 @@ def _value(n: Any, sizes: Sequence[int]) -> Any:
 
 
 class _Tensor(NamedTuple):
-    """A tensor of a call: its sizes, and its strides in the trace, of which only the order counts."""
+    """A tensor of a call: its sizes, and its strides in the trace, where only their order matters."""
 
     size: tuple[int | _Variable, ...]
     stride: tuple[int, ...]
@@ -143,7 +143,7 @@ def _is_symbolic(n: Any) -> bool:
 
 
 def _hint(n: Any, otherwise: int) -> int:
-    """The size with which torch traces; `otherwise` if it depends on data."""
+    """The size that torch traces with; `otherwise` if it depends on data."""
     if not isinstance(n, torch.SymInt):
         return int(n)
     hint = n.node.hint

@@ -29,7 +29,7 @@ _ABSENT: Any = object()
 
 
 class _State:
-    """The reasons for which the modules are installed: a call of `install` (`by_call`), and `depth` open ``with``
+    """Why the modules are installed: a call of `install` (`by_call`), and `depth` open ``with``
     statements."""
 
     def __init__(self) -> None:

@@ -88,12 +88,12 @@ CONTENTS = {
         "Padding of torch.", {"ConstantPadNd": f"{_CLASSES}:ConstantPadNd"}
     ),
     "torch.nn._functions.thnn": Contents(
-        "One class per module of THNN.h that forms a class.",
+        "One class per module of THNN.h that has a class.",
         {"_all_functions": f"{_CLASSES}:all_functions()"},
         _GENERATED,
     ),
     "torch.nn._functions.thnn.auto": Contents(
-        "One class per module of THNN.h that forms a class, and the functions that make classes.",
+        "One class per module of THNN.h that has a class, and the functions that make classes.",
         {
             "_all_functions": f"{_CLASSES}:all_functions()",
             "function_by_name": f"{_CLASSES}:function_by_name()",

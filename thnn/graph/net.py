@@ -425,7 +425,7 @@ def batch_norm_layer(
         net: Net
         input, output: variables (N, C, ...)
         scale, bias: variables (C): parameters; scale must have a value
-        use_global_est: bool: normalize by the estimates in training, too
+        use_global_est: bool: also normalize by the estimates in training
         epsilon: float: added to the variance
         momentum: float: weight of the old estimates
 

@@ -36,7 +36,7 @@ class _Mode(NamedTuple):
     position: int
     name: str
     in_inference: bool
-    # The argument with the running mean; calls without one use the statistics of the batch in inference, too.
+    # The argument with the running mean; calls without one use batch statistics even in inference.
     mean_position: int = -1
     mean_name: str = ""
 

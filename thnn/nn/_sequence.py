@@ -62,7 +62,7 @@ class Inputs(NamedTuple):
         return all([t.dtype == self.data.dtype for t in self.tensors()])  # noqa: C419 (torch 2.6 traces no generators)
 
     def sizes_tensor(self) -> Tensor:
-        """The sizes for the C functions, on the CPU whatever torch's default device is."""
+        """The sizes for the C functions, on the CPU regardless of torch's default device."""
         return torch.tensor(self.sizes, device="cpu")
 
     def needs_gradient(self) -> bool:
@@ -241,7 +241,7 @@ def _split(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[States]:
     return list(zip(*(t.split(list(sizes)) for t in tensors)))
 
 
-# The number of steps from which on packing the weights once saves more time than it takes.
+# From this number of steps on, packing the weights once saves more time than it takes.
 _STEPS_OF_ONE_CALL = 8
 
 

@@ -121,7 +121,7 @@ def _backward(ctx: Any, outer: Sequence[Tensor | None]) -> tuple[Any, ...]:
     *tensors, storage = ctx.saved_tensors
     given, initial, states = tensors[:5], tensors[5 : 5 + count], tensors[5 + count :]
     needs = ctx.needs_input_grad[2:7]
-    # create_graph=True, with a backend of torch.compile that calls operators as they are.
+    # create_graph=True, with a backend of torch.compile that calls operators directly.
     if torch.is_grad_enabled():
         inputs = _sequence._inputs((*given, *initial), sizes, reverse)
         needs = (*needs, *(t.requires_grad for t in initial))

@@ -37,13 +37,14 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
 
     output = (input - mean) / sqrt(variance + eps) * weight + bias
 
-    In training mean and biased variance are those of the batch, in evaluation the running statistics. Each batch in
-    training updates the running statistics, with its unbiased variance: new = (1 - momentum) * old + momentum * batch.
+    Mean and biased variance are taken from the batch in training, in evaluation from the running statistics. Each batch
+    in training updates the running statistics, with its unbiased variance:
+    new = (1 - momentum) * old + momentum * batch.
 
     Shapes: input {shapes}, output the same; weight, bias, running_mean, running_var (C). float32 or float64; on a CUDA
     device also float16 and bfloat16, with vectors of that type or float32.
 
-    Arguments, those of torch first:
+    Arguments, torch's first:
         num_features: int: C
         eps: float: added to the variance
         momentum: float or None: weight of a batch in the running statistics, from 0 to 1; None: cumulative average
@@ -61,7 +62,7 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
 
     The options are attributes and may be changed at any time; `decay` is 1 - `momentum`. An assigned momentum is not
     checked, as in torch; a negative or NaN eps is an error in the next call.
-    The keys of state_dict are those of torch.nn.{name}: each layer loads the state of the other.
+    The keys of state_dict are the same as in torch.nn.{name}: each layer loads the state of the other.
     Inside torch.autocast, input, weight and bias of float16 and bfloat16 on the CPU are cast to float32.
 
     Errors: ValueError for both momentum and decay, numbers out of range, an input with other dimensions or channels,
@@ -192,7 +193,7 @@ class _BatchNorm(BatchNormBase):
         return self.__dict__.pop("_fused")
 
     def _remove_options(self) -> None:
-        """Removes the attributes that the constructor and _fuse() add to those of torch's layer."""
+        """Removes the attributes that the constructor and _fuse() add, which torch's layer lacks."""
         for name in ("unbiased", "first_batch", "update_statistics", "activation", "_fused"):
             self.__dict__.pop(name, None)
 

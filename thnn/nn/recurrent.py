@@ -108,7 +108,7 @@ def _check_state(state: Tensor, size: tuple[int, ...], input: Tensor) -> None:
 
 
 def _check_batch_sizes(sizes: Sequence[Any], rows: int) -> None:
-    """Raises TypeError or ValueError unless the numbers are those of a PackedSequence with data of `rows` rows."""
+    """Raises TypeError or ValueError unless the numbers fit a PackedSequence with data of `rows` rows."""
     if not all(isinstance(size, int) for size in sizes):
         raise TypeError("input: batch_sizes: expected integers, got numbers of another type")
     for step, (before, size) in enumerate(itertools.pairwise(sizes), start=1):
@@ -185,8 +185,8 @@ class _Recurrent(torch.nn.RNNBase):
         if not torch.compiler.is_compiling():
             _check_batch_sizes(sizes, len(data))
         if hx is not None and torch.compiler.is_compiling():
-            # Compiled code does not know the numbers of sequences, which are data. This check, at run time, lets it
-            # compare the sizes of the states.
+            # The number of sequences is data, unknown to compiled code. This check at run time lets it compare the
+            # sizes of the states.
             first = hx[0] if isinstance(hx, (tuple, list)) else hx
             torch._check(first.shape[1] == sizes[0])
         states = self._initial(hx, sizes[0], data, True)
@@ -223,9 +223,7 @@ class _Recurrent(torch.nn.RNNBase):
 _SEQUENCE = """input (L, N, input_size), with batch_first (N, L, input_size), (L, input_size) or a PackedSequence;
     output likewise with hidden_size per direction; {states}
     (num_layers * directions, N, hidden_size)"""
-_REMARKS = (
-    "A proj_size is a ValueError. Dropout between layers is that of torch. On CUDA torch computes the layer."
-)
+_REMARKS = "A proj_size is a ValueError. Dropout between layers is torch's. On CUDA torch computes the layer."
 
 
 def _on_gpu(input: Any) -> bool:

@@ -161,7 +161,7 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
 
     Arguments:
         module: the model, in each process of the group
-        process_group: group of torch.distributed; None: all processes, or those of a torch.nn.SyncBatchNorm
+        process_group: group of torch.distributed; None: all processes, or the group of a torch.nn.SyncBatchNorm
 
     Errors: TypeError for another type of module or group; ValueError, with nothing converted, for lazy layers before
     their first input, for parametrized layers, and for classes that override forward.

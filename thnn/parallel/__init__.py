@@ -2,7 +2,7 @@
 
 ``SelfDataParallel`` runs a network on several devices with batch normalization across them. ``DataParallelCriterion``
 computes the loss of its outputs. ``AllReduce`` is the differentiable sum over devices. ``equivalent_decay`` converts
-the decay of one device to that of several devices whose updates of running statistics are added.
+the decay of one device to the decay for several devices whose updates of running statistics are added.
 """
 
 from thnn.parallel._collectives import AllReduce

@@ -74,7 +74,7 @@ class MovingStatistics:
 
     @torch.no_grad()
     def combine(self) -> None:
-        """Updates the running statistics of each layer from those of the replicas that ran it."""
+        """Updates the running statistics of each layer from the replicas that ran it."""
         for layer, updated in self._updated.items():
             ranks = sorted(updated)
             if self._how == "first":

@@ -25,7 +25,7 @@ class Replicas:
         self._modules = list(module.modules())
         for original in self._modules:
             _check(original)
-        self._given: _Buffers = {}  # the buffers with which the first replica began
+        self._given: _Buffers = {}  # the initial buffers of the first replica
         parameters = _parameters_on(module, devices)
         self._copies = [
             self._copy(device, parameters[rank], rank == 0) for rank, device in enumerate(devices)

@@ -43,8 +43,8 @@ class SelfDataParallel(nn.Module):
             'sync': every replica normalizes with the statistics of the whole batch, which update the running
             statistics once. With each of the other choices a replica normalizes with the statistics of its part; of
             the K updated running statistics new_k, the layer gets
-            'first': those of the first device
-            'last': those of the last device
+            'first': the first device's
+            'last': the last device's
             'mean': their mean
             'sum': old + sum(new_k - old), the sum of all updates. See `equivalent_decay`.
         dim: int: the dimension of the inputs that is the batch

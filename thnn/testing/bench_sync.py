@@ -158,7 +158,7 @@ class _Alone:
 
 def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> None:
     torch.set_num_threads(1)
-    # The scheduler tends to put processes that wake each other on one core, where they could not run in parallel.
+    # The scheduler tends to put processes that wake each other on one core, which would serialize them.
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[rank % len(cores)]})
     dist.init_process_group("gloo", f"file://{directory}/store", rank=rank, world_size=2)

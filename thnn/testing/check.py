@@ -182,7 +182,7 @@ def _on_part_of_batch(
 
 def _no_case(name: str) -> None:
     raise Failed(
-        f"{name} has no case in thnn/testing/cases, or in <header>_case.py beside a header of one's own, where each"
+        f"{name} has no case in thnn/testing/cases, or in <header>_case.py beside a custom header, where each"
         " module has one, a variable of any name; `python -m thnn new NAME` writes a module with a case as an example"
     )
 

@@ -34,7 +34,7 @@ class Functions(Protocol):
 
 
 def find_device(name: str) -> torch.device:
-    """The device cpu, or cuda where there is a GPU. Raises ValueError for another one."""
+    """The device cpu, or cuda where there is a GPU. Raises ValueError for any other."""
     device = _device(name)
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ValueError("device: expected cpu, got cuda: torch finds no GPU")

@@ -20,7 +20,7 @@ def relu_in_place(input):
 
 
 class ReLU(Function):
-    """In place, on a tensor whose former values nobody needs."""
+    """In place, on a tensor whose former values are not needed."""
 
     def forward(self, input):
         self.mark_dirty(input)

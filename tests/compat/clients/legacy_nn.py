@@ -1,4 +1,4 @@
-"""Layers with buffers and explicit gradients in the manner of torch.legacy.nn, written for PyTorch 0.2.
+"""Layers with buffers and explicit gradients, like torch.legacy.nn, written for PyTorch 0.2.
 
 Every module allocates its own outputs, passes them to the backend of its type, and keeps what the backward needs.
 """
@@ -204,7 +204,7 @@ class Convolution(Module):
 
 
 class Temporal(Module):
-    """TemporalConvolution, TemporalSubSampling and SpatialSubSampling: sizes of frames in the forward only."""
+    """TemporalConvolution, TemporalSubSampling and SpatialSubSampling: only the forward takes the sizes of frames."""
 
     def __init__(self, name, weight, bias, *arguments, sizes=()):
         super().__init__()

@@ -1,4 +1,4 @@
-"""``python -m thnn new``: the files of a new module, which run as they are.
+"""``python -m thnn new``: the files of a new module, which run without changes.
 
 The files of this folder describe a module called NAME; its package is called PACKAGE, which is NAME in lower case
 with underscores, and needs the versions RANGE of thnn.

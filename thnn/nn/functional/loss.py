@@ -139,7 +139,7 @@ def binary_cross_entropy(
 ) -> Tensor:
     """The mean or sum of -weight * (target * log(input) + (1 - target) * log(1 - input)).
 
-    `weight` has a size that broadcasts to that of input. ValueError for an input that is not in [0, 1].
+    `weight` broadcasts to the size of input. ValueError for an input that is not in [0, 1].
     """
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction, target, weight):

@@ -21,7 +21,7 @@ def _sum_over_channels(values: Tensor, before: int, after: int) -> Tensor:
 def _lrn(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    # The mean divides by `size` also where channels are missing.
+    # The mean divides by `size` even where channels are missing.
     scales = k + alpha / size * _sum_over_channels(input * input, size // 2, (size - 1) // 2)
     return input * scales**-beta, {"scales": scales}
 

@@ -34,7 +34,8 @@ class SampleInput:
 
 @dataclass(frozen=True)
 class ErrorInput:
-    """A call that must raise an exception: arguments that replace those of sample `of`, and the expected exception."""
+    """A call that must raise an exception: arguments that replace arguments of sample `of`, and the expected
+    exception."""
 
     name: str
     arguments: Mapping[str, Any]

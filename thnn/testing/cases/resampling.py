@@ -262,7 +262,7 @@ def _interpolation(
     given = [*scales.values()][-axes:]
     if linear or axes == 2:
         lengths = zip(input.shape[2:], sizes, given, strict=True)
-        factors = (1,) if linear else (1, 2)  # with which an axis is resampled by the quotient of the sizes
+        factors = (1,) if linear else (1, 2)  # ratios of sizes at which the given scale is ignored
         given = [0.0 if any(n == f * old for f in factors) else scale for old, n, scale in lengths]
     return _resample(input, sizes, linear, align_corners, given)
 

@@ -140,7 +140,7 @@ def check_output_layouts(case: Case, sample: SampleInput) -> None:
     memory_format = torch.channels_last if input.dim() == 4 else torch.channels_last_3d
     made = {"output": result} if result.dim() == input.dim() else {}
     factor = torch.ones_like(result)
-    made["gradient by input"] = torch.autograd.grad(result, leaves["input"], factor)[0]
+    made["gradient w.r.t. input"] = torch.autograd.grad(result, leaves["input"], factor)[0]
     for name, tensor in made.items():
         if tensor.numel() and not tensor.is_contiguous(memory_format=memory_format):
             raise Failed(

@@ -45,8 +45,8 @@ def check_reference(case: Case, sample: SampleInput) -> None:
     found = torch.autograd.grad(got, list(leaves.values()), factors, allow_unused=True)
     for leaf, value in zip(leaves, found):
         if value is None:
-            raise Failed(f"{name}: backward gave no gradient by {leaf}")
-        compare(f"{name}: gradient by {leaf}", value, gradients[leaf] * factor, TIGHT)
+            raise Failed(f"{name}: backward gave no gradient w.r.t. {leaf}")
+        compare(f"{name}: gradient w.r.t. {leaf}", value, gradients[leaf] * factor, TIGHT)
 
     # An object of the class can be called repeatedly, and gives the same result if no tensor requires a gradient.
     tensors = runner.cls._names[: runner.cls._call_tensor_count]
@@ -240,7 +240,7 @@ def check_second_gradients(case: Case, sample: SampleInput) -> None:
     the CUDA library, or its emulation, computes."""
     runner = CaseRunner(case, sample)
     leaves = runner.leaves()
-    factors = {f"gradient by {n}": t.clone().requires_grad_() for n, t in runner.factors.items()}
+    factors = {f"gradient w.r.t. {n}": t.clone().requires_grad_() for n, t in runner.factors.items()}
 
     def gradients(*tensors: Tensor) -> tuple[Tensor, ...]:
         inputs = [t if t.requires_grad else t.detach().requires_grad_() for t in tensors[: len(leaves)]]
