@@ -460,7 +460,7 @@ def addresses(names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(_find(name) or 0 for name in names)
 
 
-# Layers: base classes of which torch exports only the subclasses for one number of dimensions.
+# Layers: private base classes; torch exports only the subclasses for one number of dimensions each.
 
 if TYPE_CHECKING:
     BatchNormBase = torch.nn.modules.batchnorm._BatchNorm

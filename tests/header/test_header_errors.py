@@ -202,12 +202,12 @@ ERRORS = {
     "contradiction in two comments": ("void f(/*[SAVED]*/ THTensor *a); // |[INPUT]", "contradicts"),
     "like a later one": (
         "void f(THTensor *output /*|[LIKE input]*/, THTensor *input);",
-        "no earlier argument",
+        "not an earlier argument",
     ),
-    "like itself": ("void f(THTensor *output /*|[LIKE output]*/);", "no earlier argument"),
+    "like itself": ("void f(THTensor *output /*|[LIKE output]*/);", "not an earlier argument"),
     "like a number": (
         "void f(int a, THTensor *output /*|[LIKE a]*/);",
-        "f: output: [LIKE a]: 'a' is no tensor",
+        "f: output: [LIKE a]: 'a' is not a tensor",
     ),
     "like on a number": ("void f(THTensor *input, int a /*|[LIKE input]*/);", "is a tag of tensors"),
     "default on a tensor": (

@@ -418,7 +418,7 @@ def test_a_home_that_does_not_exist(write: Write, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("letter", ["n", "ñ"])
 def test_long_names(write: Write, letter: str) -> None:
-    """The names of the cache's files are shorter than those of headers."""
+    """The cache shortens the names of headers in its file names."""
     header = write()
     one, other = (thnn.load(header, name=letter * 300 + end) for end in "ab")
     assert at_one(one) == at_one(other) == 1

@@ -1,4 +1,4 @@
-"""The C files compile for other processors and systems than those of the tests (docs/processors.md)."""
+"""The C files compile for processors and systems on which the tests do not run (docs/processors.md)."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def test_a_failed_build_leaves_the_tree_as_it_was(
     append(tree, FORWARD.format("", "Extra", ""))
     before = snapshot(tree)
     during: list[set[str]] = []
-    # Of these signals, nohup ignores SIGHUP, and a shell's background jobs ignore SIGINT.
+    # nohup ignores SIGHUP, and a shell's background jobs ignore SIGINT.
     hangup = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     interrupt = signal.signal(signal.SIGINT, signal.default_int_handler)
 

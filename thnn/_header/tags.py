@@ -359,7 +359,7 @@ def _check(
             source.fail(tag.start, f"{parameter.where}{tag} is a tag of tensors, got type {parameter.type!r}")
     like = parameter.like
     if like is not None and earlier.get(like) not in TENSOR_TYPES:
-        what = "no tensor" if like in earlier else "no earlier argument"
+        what = "not a tensor" if like in earlier else "not an earlier argument"
         at = parameter.tags["LIKE"].start
         source.fail(at, f"{parameter.where}[LIKE {like}]: {like!r} is {what} of the function")
     if "SIZE" in parameter.tags and roles.split_name(declaration.function)[1] not in roles.BACKWARD_PHASES:

@@ -127,7 +127,7 @@ class LibraryRecipe(Protocol):
         """Compiler output with the file names that users know."""
 
     def other_candidates(self, included: Sequence[Path]) -> list[Path]:
-        """The files that would take the place of the included ones, or be included, too, if they were there."""
+        """The files that would replace included files, or be included in addition, if they existed."""
 
 
 R = TypeVar("R", bound=LibraryRecipe)

@@ -315,7 +315,7 @@ def included_files(work: Path, known: Iterable[Path], folders: Sequence[str]) ->
 
 
 def other_candidates(own: Sequence[Path], headers: Iterable[Path], flags: Sequence[str]) -> list[Path]:
-    """The files that the compiler would include in place of others, or beside them, if they were there.
+    """The files that the compiler would include in place of others, or in addition, if they existed.
 
     These are all names in the directives of the files `own` and of thnn's `headers`, in every folder in which the
     compiler searches, except thnn's and the system's. Names that macros put together are missing. `flags` are

@@ -9,10 +9,10 @@ TH_API void THNN_(NAME_updateOutput)(
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
-/* Gradient of NAME by its input: tanh(input - target), divided by the number of elements if sizeAverage. */
+/* Gradient of NAME w.r.t. its input: tanh(input - target), divided by the number of elements if sizeAverage. */
 TH_API void THNN_(NAME_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
     THTensor *target,     // [TARGET] with as many elements as input
-    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,  // [OUT] [LIKE input] dL/dinput
     bool sizeAverage);    // divide by the number of elements

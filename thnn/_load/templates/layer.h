@@ -12,20 +12,20 @@ TH_API void THNN_(NAME_updateOutput)(
     THTensor *weight,  // factor of each channel (C)
     THTensor *bias);   // shift of each channel (C)
 
-/* Gradient of NAME by its input: gradOutput * weight. */
+/* Gradient of NAME w.r.t. its input: gradOutput * weight. */
 TH_API void THNN_(NAME_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // dL/doutput, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] dL/dinput
     THTensor *weight);     // factor of each channel (C)
 
-/* Gradients of NAME by its parameters, accumulated: gradWeight[c] += scale * the sum of gradOutput * input over
+/* Gradients of NAME w.r.t. its parameters, accumulated: gradWeight[c] += scale * the sum of gradOutput * input over
    the channel; gradBias[c] += scale * the sum of gradOutput. */
 TH_API void THNN_(NAME_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // dL/doutput, sized as output
     THTensor *gradWeight,  // [MODIFIED] (C)
     THTensor *gradBias,    // [MODIFIED] (C)
     accreal scale);        // factor of the gradients added

@@ -7,10 +7,10 @@ TH_API void THNN_(NAME_updateOutput)(
     THTensor *output,  // [OUT] [LIKE input] result
     accreal beta);     // [DEFAULT 1] factor inside the sigmoid
 
-/* Gradient of NAME by its input. */
+/* Gradient of NAME w.r.t. its input. */
 TH_API void THNN_(NAME_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input, any shape
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // dL/doutput, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] dL/dinput
     accreal beta);         // factor inside the sigmoid

@@ -12,11 +12,11 @@ TH_API void THNN_(NAME_updateOutput)(
     int kW,            // size of a window
     int dW);           // distance of neighbouring windows
 
-/* Gradient of NAME by its input. */
+/* Gradient of NAME w.r.t. its input. */
 TH_API void THNN_(NAME_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, C, T)
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // dL/doutput, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] dL/dinput
     int kW,                // size of a window
     int dW);               // distance of neighbouring windows

@@ -59,7 +59,7 @@ def check_reference(case: Case, sample: SampleInput) -> None:
         given = (values[n].clone() if values[n] is not None else None for n in tensors)
         again = [t.cpu() for t in outputs_of(function(*given))]
         if not all(torch.equal(bits(a), bits(b)) for a, b in zip(again, got)):
-            raise Failed(f"{function!r}: its result differs from that of {name}.apply")
+            raise Failed(f"{function!r}: its result differs from the result of {name}.apply")
 
 
 def check_float32(case: Case, sample: SampleInput) -> None:
