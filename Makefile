@@ -14,7 +14,7 @@ SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(s
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test matrix bench lint format docs sanitize cuda emulate wheels aarch64
+.PHONY: help setup demo test quick matrix bench lint format docs sanitize cuda emulate wheels aarch64
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ CASES := tests/functions/test_cases.py
 TEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 test: $(LIBRARY) ## run the tests in JOBS processes (ARGS="-k pooling" chooses, ARGS=--cov=thnn prints their coverage)
 	$(TEST) $(ARGS)
+
+quick: $(LIBRARY) ## run the tests that take a minute in all: a module of each kind, no processes, no compilers
+	$(TEST) -m 'not slow' $(ARGS)
 
 matrix: $(READY) ## run the tests with other releases of torch (TORCH="2.6.0 2.15.0"; PYTHONS="python3.12 ..." chooses)
 	$(BIN)/python -m tools.matrix $(TORCH) $(if $(PYTHONS),--pythons $(PYTHONS)) --jobs $(JOBS) $(ARGS)

@@ -15,6 +15,8 @@ import pytest
 # Tests run in several processes: a thread that spins while it waits would take the core from another process. The
 # OpenMP runtime reads this when torch loads it, and processes that tests start inherit it.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# inductor would first compile a test program for each instruction set, and its kernels are not the subject of a test.
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "0")
 
 import torch
 from built_tree import BuiltTree, build_copy
@@ -42,12 +44,29 @@ _GROUPS = {
     "test_winograd.py": "reference cores",
 }
 
+# Folders and files that `make quick` leaves out: they compile, start processes, train, or draw many examples.
+_SLOW = {
+    *("cores", "cuda", "load", "parallel", "tools"),
+    *("test_add_a_function.py", "test_examples.py", "test_own_functions.py", "test_torch_page.py"),
+    *(
+        "test_aoti.py",
+        "test_decompositions.py",
+        "test_fake_cuda.py",
+        "test_layers_in_torch.py",
+        "test_onnx.py",
+    ),
+    *("test_sync_batch_normalization.py", "test_sync_failures.py", "test_batch_norm_layers.py"),
+    *("test_keep_freed_memory.py", "test_memory.py", "test_names.py", "test_threads.py"),
+    *("test_header_mutations.py", "test_properties.py", "test_numerics.py"),
+}
+
 
 # torch's release, such as (2, 13).
 RELEASE = tuple(int(n) for n in torch.__version__.split(".")[:2])
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: left out of `make quick`")
     config.addinivalue_line("markers", "needs_torch(release, why): skipped before this release of torch")
     config.addinivalue_line("markers", "lost_in_torch(release, why): skipped from this release of torch on")
 
@@ -65,6 +84,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if tuple(map(int, release.split("."))) <= RELEASE:
                 item.add_marker(pytest.mark.skip(reason=f"needs torch before {release}: {why}"))
         name = item.path.name
+        if not _SLOW.isdisjoint((name, item.path.parent.name)):
+            item.add_marker(pytest.mark.slow)
         if name not in _SPREAD:
             item.add_marker(pytest.mark.xdist_group(_GROUPS.get(name, name)))
 

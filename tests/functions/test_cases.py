@@ -27,6 +27,7 @@ from thnn.testing.cases.makers import normal
 from thnn.testing.cases.model import Case, ErrorInput, SampleInput
 from thnn.testing.checks import values
 from thnn.testing.error_inputs import check_error_input
+from thnn.testing.torch_support import representatives
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAN = list(_check.plan())
@@ -39,7 +40,17 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("checks", GROUPS.values(), ids=GROUPS)
+# `make quick` has the modules that stand for their kinds.
+QUICK = {cls.module.name for cls in representatives().values()}
+
+
+@pytest.mark.parametrize(
+    "checks",
+    [
+        pytest.param(checks, id=name, marks=[pytest.mark.slow] if checks[0].module not in QUICK else [])
+        for name, checks in GROUPS.items()
+    ],
+)
 def test_entry(checks: list[_check.Check]) -> None:
     results = [_check.run_check(check) for check in checks]
     failures = [f"{result.sample}: {result.message}" for result in results if not result.ok]
@@ -292,6 +303,7 @@ def broken_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
+@pytest.mark.slow
 def test_a_broken_kernel_is_found(broken_library: Path) -> None:
     environment = {**os.environ, "LD_PRELOAD": str(broken_library), "BREAK": "nothing"}
     done = subprocess.run(
@@ -310,6 +322,7 @@ def test_a_broken_kernel_is_found(broken_library: Path) -> None:
     assert "gradOutput with size" in found["checks"]["error inputs"]
 
 
+@pytest.mark.slow
 def test_the_command_fails_with_a_broken_kernel(broken_library: Path) -> None:
     environment = {**os.environ, "LD_PRELOAD": str(broken_library), "BREAK": "value"}
     done = subprocess.run(

@@ -19,9 +19,10 @@ import thnn
 from thnn._functions.base import FunctionBase
 from thnn._operators import calls, shapes
 from thnn._operators.operators import Operators
-from thnn.testing.torch_support import CHECKS, call_of, samples_of
+from thnn.testing.torch_support import CHECKS, FACTS, call_of, kind_of, representatives, samples_of
 
 NAMES = [*thnn.function_classes]
+OF_KINDS = [cls.__name__ for cls in representatives().values()]
 
 # Refused combinations: (check, class) -> a part of the message.
 RANDOM = "use randomness='different'"
@@ -35,17 +36,29 @@ REFUSED = {
         "BatchNormalizationReLUFunction": STATISTICS,
     }.items()
 }
-# Static shapes are a special case of dynamic ones; the command torch-support checks both.
-TESTED = [name for name in CHECKS if name not in ("compile", "compile dynamic")]
+# Checks that depend on the module: its schema, the sizes of its results, the tag or formula of its tangents. The other
+# checks run for a class of each kind; the command torch-support runs all for every class.
+OF_MODULES = ("opcheck", "export", "jvp")
+# Static shapes are a special case of dynamic ones, which test_compiled checks.
+TESTED = dict.fromkeys(
+    (name, check)
+    for check in CHECKS
+    if check not in ("compile", "compile dynamic")
+    for name in (NAMES if check in OF_MODULES else OF_KINDS)
+) | dict.fromkeys((name, check) for check, name in REFUSED)
 
 
 def out_of_place(cls: type[FunctionBase]) -> dict[str, Any]:
     return {"inplace": False} if "inplace" in cls._names else {}
 
 
+def slow_unless_of_kinds(name: str, *others: str) -> Any:
+    """The parameters of a test; `make quick` has the classes that stand for their kinds."""
+    return pytest.param(name, *others, marks=[] if name in OF_KINDS else pytest.mark.slow)
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("check", TESTED)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "check"), [slow_unless_of_kinds(*pair) for pair in TESTED])
 def test_function(name: str, check: str) -> None:
     cls = thnn.function_classes[name]
     call = call_of(cls, samples_of(cls)[0], **out_of_place(cls))
@@ -56,8 +69,16 @@ def test_function(name: str, check: str) -> None:
         CHECKS[check](call)
 
 
+def test_every_fact_makes_a_kind() -> None:
+    """A fact that held for no class, or for all, would be misspelt."""
+    kinds = [kind_of(cls).split(", ") for cls in thnn.function_classes.values()]
+    assert {kind[0] for kind in kinds} == {"linear", "bilinear", "constant", "formula", "separate rule"}
+    for fact in FACTS:
+        assert 0 < sum(fact in kind for kind in kinds) < len(kinds), fact
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [slow_unless_of_kinds(name) for name in NAMES])
 def test_compiled(name: str) -> None:
     """As one graph, with all sizes dynamic."""
     cls = thnn.function_classes[name]
@@ -360,6 +381,7 @@ def test_nothing_is_compiled_again_for_another_batch_size() -> None:
             torch.testing.assert_close(compiled(x), network(x))
 
 
+@pytest.mark.slow
 def test_a_class_is_defined_while_torch_compiles() -> None:
     code = (
         "import torch, thnn\n"
@@ -370,6 +392,7 @@ def test_a_class_is_defined_while_torch_compiles() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
 
 
+@pytest.mark.slow
 def test_threads_define_a_class_once() -> None:
     code = (
         "import threading, torch, thnn\n"
@@ -407,6 +430,7 @@ def test_programs_refuse_the_gradient_by_a_constant() -> None:
             program(x, target.clone().requires_grad_())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 def test_a_saved_program_is_loaded_by_another_process(tmp_path: Any) -> None:
     class Network(torch.nn.Module):

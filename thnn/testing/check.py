@@ -141,10 +141,9 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
                     yield Check(name, check, sample.name, functools.partial(function, case, sample))
             if check in _NEED_LARGE and not (check == "reference" and is_on_device):
                 for row in case.rows[:1]:
-                    large = _NEED_LARGE[check]
-                    if check != "reference":
-                        large = functools.partial(_on_part_of_batch, large)
-                    run = functools.partial(large, case, row.sample, getattr(torch, row.dtype))
+                    dtype = torch.float64 if check == "reference" else getattr(torch, row.dtype)
+                    large = functools.partial(_on_part_of_batch, _NEED_LARGE[check])
+                    run = functools.partial(large, case, row.sample, dtype)
                     yield Check(name, check, row.name, run)
         for error_input in case.error_inputs:
             where = f"{case.phase or error_input.phase}, {error_input.name}"
@@ -161,12 +160,12 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
 def _on_part_of_batch(
     run: Callable[[Case, SampleInput, torch.dtype], None], case: Case, sample: SampleInput, dtype: torch.dtype
 ) -> None:
-    """Runs a check on the first part of a batch, of about a million numbers, which is still split into tasks; on the
+    """Runs a check on the first part of a batch, of about 250,000 numbers, which is still split into tasks; on the
     whole batch if the functions refuse the part, since tensors outside of the batch have its size, too."""
     values = arguments(case, sample, dtype)
     tensors = {n: t for n, t in values.items() if isinstance(t, torch.Tensor) and t.dim()}
     size = next(iter(tensors.values())).shape[0]
-    parts = max(t.numel() for t in tensors.values()) >> 20
+    parts = max(t.numel() for t in tensors.values()) >> 18
     if parts > 1 and size > 2:
         count = max(2, size // parts)
         values.update({n: t[:count] for n, t in tensors.items() if t.shape[0] == size})

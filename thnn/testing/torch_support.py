@@ -20,6 +20,7 @@ from torch import Tensor
 
 from thnn._classes import function_classes
 from thnn._functions.base import FunctionBase
+from thnn._header import Function
 from thnn._operators import calls
 from thnn._operators.differentiation import pull_back
 from thnn.testing.cases import arguments, cases
@@ -336,6 +337,46 @@ CHECKS: Mapping[str, Callable[[Call], None]] = {
     "jacrev": func_jacrev,
     "hessian": func_hessian,
 }
+
+
+# The facts of a class that decide which parts of thnn/_functions and thnn/_operators serve it.
+FACTS: Mapping[str, Callable[[type[FunctionBase]], bool]] = {
+    "criterion": lambda cls: cls.module.is_criterion,
+    "in place": lambda cls: "inplace" in cls._names,
+    "running statistics": lambda cls: bool(_forward(cls).running),
+    "random": lambda cls: any(a.role == "generator" for a in _forward(cls).arguments),
+    "several outputs": lambda cls: len(_forward(cls).tensors("output")) > 1,
+    "saved results": lambda cls: bool(_forward(cls).tensors("saved")),
+    "indices given": lambda cls: any(
+        a.type == "THIndexTensor*" for a in _forward(cls).tensors("input", "target", "parameter")
+    ),
+    "indices returned": lambda cls: "return_indices" in cls._names,
+    "separate operators": lambda cls: (
+        cls._make_operators.__func__ is not FunctionBase._make_operators.__func__  # type: ignore[attr-defined]
+    ),
+}
+
+
+def _forward(cls: type[FunctionBase]) -> Function:
+    assert cls.module.forward is not None
+    return cls.module.forward
+
+
+def kind_of(cls: type[FunctionBase]) -> str:
+    """The kind of a class, such as 'formula, in place': its derivative rule and `FACTS`.
+
+    The machinery treats all classes of a kind alike, so a check of the machinery needs one class of each.
+    """
+    rule = _forward(cls).derivative or ("formula" if cls._operator_rule is None else "separate rule")
+    return ", ".join([rule, *(name for name, holds in FACTS.items() if holds(cls))])
+
+
+def representatives() -> dict[str, type[FunctionBase]]:
+    """The first class of each kind, in the order of the header."""
+    found: dict[str, type[FunctionBase]] = {}
+    for cls in function_classes.values():
+        found.setdefault(kind_of(cls), cls)
+    return found
 
 
 def run(check: Callable[[Call], None], call: Call) -> str:
