@@ -305,17 +305,20 @@ def _in_new_process(code: str, **environment: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.slow
 def test_capability_is_chosen_by_environment() -> None:
     code = "import thnn, torch; print(thnn.cpu_capability(), thnn.TanhFunction.apply(torch.zeros(2)).sum().item())"
     assert _in_new_process(code, THNN_CPU_CAPABILITY="default").stdout.split() == ["default", "0.0"]
 
 
+@pytest.mark.slow
 def test_unknown_capability_is_refused() -> None:
     result = _in_new_process("import thnn; thnn.type2backend", THNN_CPU_CAPABILITY="avx1024")
     assert result.returncode == 1
     assert "ValueError: THNN_CPU_CAPABILITY: expected default, avx2 or avx512, got 'avx1024'" in result.stderr
 
 
+@pytest.mark.slow
 def test_invalid_size_of_the_cache_is_refused() -> None:
     for wrong in ("8M", "-1"):
         result = _in_new_process("import thnn; thnn.type2backend", THNN_CACHE_BYTES=wrong)
@@ -323,10 +326,7 @@ def test_invalid_size_of_the_cache_is_refused() -> None:
         assert f"ValueError: THNN_CACHE_BYTES: expected a number of bytes, got '{wrong}'" in result.stderr
 
 
-@pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
-def test_results_do_not_depend_on_the_size_of_the_cache(capability: str) -> None:
-    """Non-temporal stores are for large tensors; here small tensors, aligned or not, are stored with and without."""
-    code = """
+_RESULTS = """
 import hashlib, torch, thnn
 digest = hashlib.sha256()
 def see(function, *inputs):
@@ -356,20 +356,8 @@ for dtype in (torch.float32, torch.float64):
                 see(thnn.SpatialAdaptiveMaxPoolingFunction(7, 5), input)
 print(digest.hexdigest())
 """
-    results = []
-    for size in ("0", str(1 << 40)):
-        result = _in_new_process(code, THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability)
-        if "does not support" in result.stderr:
-            pytest.skip("this CPU has no " + capability)
-        assert result.returncode == 0, result.stderr
-        results.append(result.stdout)
-    assert results[0] == results[1] != ""
 
-
-@pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
-def test_elements_may_begin_at_any_byte(capability: str) -> None:
-    """Non-temporal stores need aligned vectors, which a tensor does not have if it begins at an odd byte."""
-    code = """
+_ODD_BYTES = """
 import torch
 from thnn.testing.case_runner import CaseRunner
 from thnn.testing.cases import cases
@@ -404,12 +392,25 @@ for module in (
             made = made or {name: row[name] for name in row if f"{function.phase}.{name}" in expected}
 print("equal")
 """
-    result = _in_new_process(code, THNN_CACHE_BYTES="0", THNN_CPU_CAPABILITY=capability)
-    if "does not support" in result.stderr:
-        pytest.skip("this CPU has no " + capability)
-    assert (result.returncode, result.stdout) == (0, "equal\n"), result.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
+def test_non_temporal_stores(capability: str) -> None:
+    """They are for large tensors; here small tensors, aligned or not, are stored with and without. Stores need aligned
+    vectors, which a tensor does not have if it begins at an odd byte."""
+    results = []
+    for size, code in (("0", _RESULTS + _ODD_BYTES), (str(1 << 40), _RESULTS)):
+        result = _in_new_process(code, THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability)
+        if "does not support" in result.stderr:
+            pytest.skip("this CPU has no " + capability)
+        assert result.returncode == 0, result.stderr
+        results.append(result.stdout)
+    assert results[0] == results[1] + "equal\n"
+    assert results[1]
+
+
+@pytest.mark.slow
 def test_import_needs_no_library_and_is_quick_to_load() -> None:
     """`import thnn` loads neither torch nor the compiled library nor a parser; a class loads no parser."""
     code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'torch') if m in sys.modules])"
