@@ -68,8 +68,6 @@ def check(
     compare_all(runner, "", runner.run(enter), expected, tolerance)
 
 
-# --- families -------------------------------------------------------------------------------------------------
-
 POINTWISE: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "Threshold": st.builds(
         lambda t, v, i: {"threshold": t, "val": min(t, v) if i else v, "inplace": i},
@@ -433,8 +431,6 @@ def test_gradients_of_indices_outside_of_their_windows(format: torch.memory_form
     torch.testing.assert_close(gradInput, expected.reshape(2, 3, 6, 8))
 
 
-# --- any arguments --------------------------------------------------------------------------------------------
-
 anything = st.one_of(
     st.none(),
     st.booleans(),
@@ -465,33 +461,3 @@ def test_any_arguments_are_taken_or_refused(name: str, data: st.DataObject) -> N
         getattr(thnn.type2backend[backend], name)(0, *arguments)
     except ERRORS as error:
         assert name in str(error)  # noqa: PT017
-
-
-# --- one and many ---------------------------------------------------------------------------------------------
-
-BATCHED: dict[str, tuple[tuple[int, ...], tuple[Any, ...]]] = {
-    "SpatialConvolutionMM": ((5, 3, 7, 8), (torch.ones(4, 3, 3, 2), None, 2, 3, 1, 2, 1, 1)),
-    "Linear": ((5, 7), (torch.ones(4, 7), torch.ones(4))),
-    "SpatialMaxPooling": ((5, 3, 7, 8), (3, 2, 2, 1, 1, 0)),
-    "SpatialAveragePooling": ((5, 3, 7, 8), (3, 2, 2, 1, 1, 0)),
-    "SoftMax": ((5, 3, 7, 8), ()),
-    "LogSoftMax": ((5, 9), ()),
-}
-
-
-@pytest.mark.parametrize("module", BATCHED)
-def test_a_batch_is_its_samples(module: str) -> None:
-    shape, rest = BATCHED[module]
-    apply = thnn.function_classes[module + "Function"].apply
-    input = torch.randn(shape, generator=torch.Generator().manual_seed(0))
-    leaf, alone = input.clone().requires_grad_(), input.clone().requires_grad_()
-    output = apply(leaf, *rest)
-    singles = torch.stack([apply(sample, *rest) for sample in alone])
-    torch.testing.assert_close(output, singles, rtol=1e-6, atol=1e-6)
-    factor = torch.randn(output.shape, generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(
-        torch.autograd.grad(output, leaf, factor)[0],
-        torch.autograd.grad(singles, alone, factor)[0],
-        rtol=1e-6,
-        atol=1e-5,
-    )

@@ -114,7 +114,9 @@ def test_classes_and_backends(write: Write) -> None:
     y = torch.empty(0)
     loaded.type2backend["torch.FloatTensor"].Cube_updateOutput(0, torch.tensor([2.0]), y, 0.5)
     assert y.equal(torch.tensor([4.0]))
-    with pytest.raises(ValueError, match="Cube_updateGradInput: gradOutput: expected as many elements as input"):
+    with pytest.raises(
+        ValueError, match="Cube_updateGradInput: gradOutput: expected as many elements as input"
+    ):
         loaded.type2backend["THNNBackend"].Cube_updateGradInput(0, torch.ones(2), torch.ones(3), y, 1)
     assert repr(loaded) == "<thnn.load 'Cube': Cube>"
     assert {"CubeFunction", "check", "type2backend"} <= set(dir(loaded))
