@@ -29,7 +29,7 @@ TEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorde
 test: $(LIBRARY) ## run the tests in JOBS processes (ARGS="-k pooling" chooses, ARGS=--cov=thnn prints their coverage)
 	$(TEST) $(ARGS)
 
-quick: $(LIBRARY) ## run the tests that take a minute in all: a module of each kind, no processes, no compilers
+quick: $(LIBRARY) ## run the tests that take about a minute in all, without processes and compilers (ARGS as for test)
 	$(TEST) -m 'not slow' $(ARGS)
 
 matrix: $(READY) ## run the tests with other releases of torch (TORCH="2.6.0 2.15.0"; PYTHONS="python3.12 ..." chooses)

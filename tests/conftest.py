@@ -44,20 +44,22 @@ _GROUPS = {
     "test_winograd.py": "reference cores",
 }
 
-# Folders and files that `make quick` leaves out: they compile, start processes, train, or draw many examples.
+# Folders and files that `make quick` leaves out: they compile, start processes, train, draw many examples, or take
+# long for every module.
 _SLOW = {
     *("cores", "cuda", "load", "parallel", "tools"),
-    *("test_add_a_function.py", "test_examples.py", "test_own_functions.py", "test_torch_page.py"),
     *(
-        "test_aoti.py",
-        "test_decompositions.py",
-        "test_fake_cuda.py",
-        "test_layers_in_torch.py",
+        "test_add_a_function.py",
+        "test_examples.py",
+        "test_own_functions.py",
+        "test_torch_page.py",
         "test_onnx.py",
     ),
+    *("test_aoti.py", "test_decompositions.py", "test_fake_cuda.py", "test_layers_in_torch.py"),
     *("test_sync_batch_normalization.py", "test_sync_failures.py", "test_batch_norm_layers.py"),
     *("test_keep_freed_memory.py", "test_memory.py", "test_names.py", "test_threads.py"),
-    *("test_header_mutations.py", "test_properties.py", "test_numerics.py"),
+    *("test_header_mutations.py", "test_pointwise_lists.py", "test_properties.py", "test_numerics.py"),
+    *("test_dependent_classes.py", "test_dependent_layers.py", "test_layers_of_convolution.py"),
 }
 
 

@@ -394,6 +394,7 @@ def test_compiled(use_global_est: bool) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", ["aot_eager_decomp_partition", "inductor"])
+@pytest.mark.slow
 def test_compiled_gradients_by_estimates_before_the_update(backend: str) -> None:
     compiled = torch.compile(thnn.batch_norm, fullgraph=True, backend=backend)
     for options in (

@@ -41,6 +41,7 @@ def snapshot() -> dict[str, Any]:
     return entries
 
 
+@pytest.mark.slow
 def test_import_changes_nothing() -> None:
     code = (
         "import sys\n"

@@ -76,6 +76,7 @@ def test_values_and_gradients(kind: str, sizes: tuple[int, ...], reverse: bool, 
 
 @pytest.mark.parametrize("kind", CELLS)
 @pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.slow
 def test_second_derivatives(kind: str, reverse: bool) -> None:
     cell, tensors = arguments(kind, (2, 1))
 

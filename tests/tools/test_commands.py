@@ -362,3 +362,10 @@ def test_bench_of_an_overhead(
 def test_regenerate_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["regenerate", "--check"]) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_every_slow_name_is_one_of_a_folder_or_file(pytestconfig: pytest.Config) -> None:
+    tests = Path(__file__).parent.parent
+    names = {path.name for path in (*tests.iterdir(), *tests.glob("*/test_*.py"))}
+    (plugin,) = (p for p in pytestconfig.pluginmanager.get_plugins() if hasattr(p, "_SLOW"))
+    assert names >= plugin._SLOW
