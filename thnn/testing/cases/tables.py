@@ -78,7 +78,7 @@ LOOKUP_TABLE = Case(
         ),
         ErrorInput(
             "rows of another batch",
-            {"gradOutput": normal(5, 4, 7)},
+            {"gradOutput": normal(5, 3, 7)},
             ValueError,
             "gradOutput",
             "accGradParameters",
