@@ -299,6 +299,12 @@ has_backward_class: Final[bool] = (
     _private("torch.autograd:Function._backward_cls", "a backward takes 0.2 microseconds more") is not None
 )
 
+# Tensors that a context saves, of which save_for_backward sets this attribute.
+saves_by_attribute: Final[bool] = (
+    _private("torch._C:_FunctionBase.to_save", "a call with a gradient takes 0.1 microseconds more")
+    is not None
+)
+
 _creation_meta: Any = _private(
     "torch._C._autograd:_get_creation_meta",
     "an in-place call of any view that requires a gradient is an error",

@@ -106,21 +106,41 @@ static bool isContiguous(const THNNTensor *view)
   return true;
 }
 
-static PyObject *newInC(THNNTensor *view)
+/* True if the tensor comes from libtorch's C function. */
+static bool isMadeInC(const THNNTensor *view)
+{
+  return emptyStrided != NULL && (view->device == THNN_DEVICE_CUDA || bytesOf(view) <= SMALL_BYTES);
+}
+
+void *allocationRaw(THNNTensor *view, bool isDense)
 {
   void *tensor;
   const bool onCuda = view->device == THNN_DEVICE_CUDA;
-  if (emptyStrided(view->ndim, view->size, view->stride, dtypes[view->type], onCuda,
+  if (!isMadeInC(view) || !(isDense || isContiguous(view)) ||
+      emptyStrided(view->ndim, view->size, view->stride, dtypes[view->type], onCuda,
                    onCuda ? view->deviceIndex : -1, &tensor) != 0)
     return NULL;
-  PyObject *object = dataPointer(tensor, &view->data) == 0 ? wrapTensor(tensor) : NULL;
+  /* A dispatch mode may make a tensor without memory. */
+  if (dataPointer(tensor, &view->data) == 0 && (view->data != NULL || bytesOf(view) == 0)) return tensor;
   deleteTensor(tensor);
+  return NULL;
+}
+
+PyObject *allocationWrap(void *raw)
+{
+  PyObject *object = wrapTensor(raw);
+  deleteTensor(raw);
   PyErr_Clear();
-  /* A dispatch mode may make a tensor of another class, or one without memory. */
-  if (object != NULL && (!allocationIsPlain(object) || (view->data == NULL && bytesOf(view) != 0))) {
-    Py_DECREF(object);
-    return NULL;
-  }
+  return object;
+}
+
+/* A tensor from libtorch's C function; NULL if it cannot make one. */
+static PyObject *newInC(THNNTensor *view, bool isDense)
+{
+  void *raw = allocationRaw(view, isDense);
+  PyObject *object = raw != NULL ? allocationWrap(raw) : NULL;
+  /* A dispatch mode may make a tensor of another class. */
+  if (object != NULL && !allocationIsPlain(object)) Py_CLEAR(object);
   return object;
 }
 
@@ -144,15 +164,9 @@ static PyObject *withView(PyObject *object, THNNTensor *view)
   return object;
 }
 
-/* True if the tensor comes from libtorch's C function. */
-static bool isMadeInC(const THNNTensor *view)
-{
-  return emptyStrided != NULL && (view->device == THNN_DEVICE_CUDA || bytesOf(view) <= SMALL_BYTES);
-}
-
 PyObject *allocationNew(THNNTensor *view)
 {
-  if (isMadeInC(view)) return newInC(view);
+  if (isMadeInC(view)) return newInC(view, true);
   if (view->device != THNN_DEVICE_CPU) return NULL;
   PyObject *size = tupleOf(view->size, view->ndim), *stride = tupleOf(view->stride, view->ndim);
   PyObject *arguments = size != NULL && stride != NULL ? PyTuple_Pack(2, size, stride) : NULL;
@@ -167,7 +181,7 @@ PyObject *allocationNew(THNNTensor *view)
 PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero)
 {
   if (isMadeInC(view) && isContiguous(view) && (view->device == THNN_DEVICE_CPU || !isZero)) {
-    PyObject *object = newInC(view);
+    PyObject *object = newInC(view, false);
     if (object != NULL && isZero) memset(view->data, 0, (size_t)bytesOf(view));
     return object;
   }

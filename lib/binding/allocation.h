@@ -16,6 +16,13 @@ bool allocationIsPlain(PyObject *tensor);
    sign. */
 bool allocationIsNegative(PyObject *tensor);
 
+/* A tensor of libtorch with the type, device, sizes and strides of `view`, and its address in view->data. NULL if it has to
+   come from Python. Needs no GIL. `isDense`: the strides are those of allocationSetStrides(), or must be contiguous. */
+void *allocationRaw(THNNTensor *view, bool isDense);
+
+/* The object of such a tensor, which it releases; NULL, without an exception, if that fails. */
+PyObject *allocationWrap(void *raw);
+
 /* A tensor with the type, device, sizes and strides of `view`, and its address in view->data. NULL, without an
    exception, if that fails. */
 PyObject *allocationNew(THNNTensor *view);

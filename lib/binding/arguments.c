@@ -105,17 +105,14 @@ static bool copyView(PyObject *const *objects, int position, const THNNValue *va
 
 static bool isTensorLetter(char letter) { return letter < 'a'; }
 
-bool argumentsUnpack(const THNNFunction *function, int flags, PyObject *tuple, THNNTensor *views,
+bool argumentsUnpack(const THNNFunction *function, int flags, PyObject *const *objects, THNNTensor *views,
                      THNNValue *values, bool *arePlain)
 {
   *arePlain = true;
-  const bool scaled = (flags & (THNN_CALL_SCALED | THNN_CALL_MULTIPLIED)) != 0;
-  if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != function->argumentCount + scaled) return false;
   bool calledPython = false;
-  PyObject *objects[function->argumentCount + 1];
   const char *letter = function->arguments;
   for (int i = 0; i < function->argumentCount; i++, letter++) {
-    PyObject *object = objects[i] = PyTuple_GetItem(tuple, i);
+    PyObject *object = objects[i];
     if (!isTensorLetter(*letter)) {
       if (!unpackScalar(object, *letter, flags, &values[i])) return false;
       continue;
@@ -140,7 +137,7 @@ bool argumentsUnpack(const THNNFunction *function, int flags, PyObject *tuple, T
     const char mark = letter[1] == '?' || letter[1] == '*' ? *++letter : 0;
     bool ignored;
     if (values[i].tensor != NULL &&
-        !unpackTensor(PyTuple_GetItem(tuple, i), flags, mark, i + 1, values[i].tensor, &values[i], &ignored))
+        !unpackTensor(objects[i], flags, mark, i + 1, values[i].tensor, &values[i], &ignored))
       return false;
   }
   applyNumThreads();
@@ -179,10 +176,10 @@ int argumentsType(const THNNFunction *function, int flags, const THNNValue *valu
   return type < THNN_REAL_TYPES ? type : -1;
 }
 
-bool argumentsSetFactor(const BoundCall *bound, int type, PyObject *tuple, THNNState *state)
+bool argumentsSetFactor(const BoundCall *bound, int type, PyObject *const *objects, THNNState *state)
 {
   if (!(bound->flags & (THNN_CALL_SCALED | THNN_CALL_MULTIPLIED))) return true;
-  PyObject *object = PyTuple_GetItem(tuple, bound->function->argumentCount);
+  PyObject *object = objects[bound->function->argumentCount];
   THNNTensor view;
   if (!allocationIsPlain(object) || !thnn_viewOf(object, &view)) return false;
   if (view.type != type || view.device != state->device || view.deviceIndex != state->deviceIndex) return false;

@@ -3,14 +3,14 @@
 
 #include "binding/call.h"
 
-/* The arguments of a C function, from a tuple of Python objects. False and -1 mean that Python has to repeat the call: it
+/* The arguments of a C function, from Python objects. False and -1 mean that Python has to repeat the call: it
    converts the arguments, or raises the error that names the wrong one. */
 
 /* Sets, by their ids, torch.get_num_threads, the marker of a tensor to allocate, and torch.Generator. */
 void argumentsConnect(uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 
 /* Fills a view per tensor, and the values. `arePlain` tells whether all tensors are plain (allocation.h). */
-bool argumentsUnpack(const THNNFunction *function, int flags, PyObject *tuple, THNNTensor *views,
+bool argumentsUnpack(const THNNFunction *function, int flags, PyObject *const *objects, THNNTensor *views,
                      THNNValue *values, bool *arePlain);
 
 /* The element type of the tensors of a call, or -1 if types or devices differ or no tensor tells the type. A function
@@ -18,9 +18,9 @@ bool argumentsUnpack(const THNNFunction *function, int flags, PyObject *tuple, T
    their device. */
 int argumentsType(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state);
 
-/* Sets the gradient factor, with THNN_CALL_SCALED or THNN_CALL_MULTIPLIED the last element of the tuple: a tensor with one number, of the type
+/* Sets the gradient factor, with THNN_CALL_SCALED or THNN_CALL_MULTIPLIED the object after the arguments: a tensor with one number, of the type
    and on the device of the call. A kernel of the CPU may leave elements of 0 out of the multiplication, so there the
    number must be finite. */
-bool argumentsSetFactor(const BoundCall *bound, int type, PyObject *tuple, THNNState *state);
+bool argumentsSetFactor(const BoundCall *bound, int type, PyObject *const *objects, THNNState *state);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "binding/allocation.h"
 #include "binding/arguments.h"
 #include "binding/exchange.h"
 #include "binding/results.h"
@@ -70,20 +71,36 @@ static void beginCall(THNNState *state, const THNNFunction *function)
 /* A call while its function runs. */
 typedef struct Call {
   const BoundCall *bound;
-  PyObject *arguments;
+  PyObject *const *arguments;
   const THNNValue *values;
   PyObject **made;
   int type;
   PyThreadState *thread;
+  void **raw; /* tensors that have no Python object yet, by the positions of their arguments */
 } Call;
+
+/* Makes the Python objects of the tensors that were allocated without the GIL; false if that fails. */
+static bool wrapRaw(const Call *call)
+{
+  bool done = true;
+  for (int i = 0; i < call->bound->function->argumentCount; i++) {
+    if (call->raw[i] == NULL) continue;
+    call->made[i] = allocationWrap(call->raw[i]);
+    call->raw[i] = NULL;
+    done &= call->made[i] != NULL;
+  }
+  return done;
+}
 
 /* THNNState.allocateResult. */
 static bool allocateResult(THNNState *state, const THNNRequest *request)
 {
   Call *call = state->caller;
+  if (resultsRaw(call->bound, state, request, call->type, call->values, &call->raw[request->argument - 1]))
+    return true;
   PyEval_RestoreThread(call->thread);
-  const bool done =
-      resultsRequested(call->bound, call->arguments, state, request, call->type, call->values, call->made);
+  const bool done = wrapRaw(call) && resultsRequested(call->bound, call->arguments, state, request, call->type,
+                                                      call->values, call->made);
   call->thread = PyEval_SaveThread();
   return done;
 }
@@ -100,7 +117,7 @@ static bool allocateRequests(const Call *call, const THNNState *state)
 
 /* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. For a
    function that the device library lacks, sets *missing, and only checks and allocates. */
-static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject **made, bool *missing)
+static THNNState *compute(const BoundCall *bound, PyObject *const *arguments, PyObject **made, bool *missing)
 {
   const THNNFunction *function = bound->function;
   const int flags = bound->flags;
@@ -127,13 +144,16 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
              !(arePlain && resultsLike(bound, arguments, values, *missing, made, &state))) {
     state.status = THNN_ALLOCATE;
   } else {
-    Call running = {bound, arguments, values, made, type, NULL};
+    void *raw[function->argumentCount + 1];
+    memset(raw, 0, sizeof raw);
+    Call running = {bound, arguments, values, made, type, NULL, raw};
     state.caller = &running;
     if (bound->results != NULL) state.allocateResult = allocateResult;
     do { /* once, unless a function of the CUDA library lets the CPU's function check the arguments */
       running.thread = PyEval_SaveThread();
       entry(&state, values);
       PyEval_RestoreThread(running.thread);
+      if (!wrapRaw(&running) && state.status == THNN_OK) state.status = THNN_ALLOCATE;
     } while (state.status == THNN_RESIZE && bound->results != NULL && allocateRequests(&running, &state));
     exchangeFree(&state);
     if (state.status == THNN_OK && !state.meta && state.zeroCount > 0) {
@@ -173,14 +193,20 @@ static double seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The arguments of a call with the tensors that it allocated. */
-static PyObject *withMade(const BoundCall *bound, PyObject *arguments, PyObject **made)
+/* The objects that a call gets: its arguments, and the factor. */
+static int countOf(const BoundCall *bound)
 {
-  const Py_ssize_t size = PyTuple_Size(arguments);
+  return bound->function->argumentCount + ((bound->flags & (THNN_CALL_SCALED | THNN_CALL_MULTIPLIED)) != 0);
+}
+
+/* The tuple of these objects, with the tensors that the call allocated, if they are given. */
+static PyObject *tupleOfArguments(const BoundCall *bound, PyObject *const *arguments, PyObject *const *made)
+{
+  const int size = countOf(bound);
   PyObject *all = PyTuple_New(size);
-  for (Py_ssize_t i = 0; all != NULL && i < size; i++) {
+  for (int i = 0; all != NULL && i < size; i++) {
     PyObject *object =
-        i < bound->function->argumentCount && made[i] != NULL ? made[i] : PyTuple_GetItem(arguments, i);
+        made != NULL && i < bound->function->argumentCount && made[i] != NULL ? made[i] : arguments[i];
     Py_INCREF(object);
     PyTuple_SetItem(all, i, object);
   }
@@ -188,9 +214,9 @@ static PyObject *withMade(const BoundCall *bound, PyObject *arguments, PyObject 
 }
 
 /* Calls computeMissing after the checks; false with an exception set. */
-static bool callMissing(const BoundCall *bound, PyObject *arguments, PyObject **made)
+static bool callMissing(const BoundCall *bound, PyObject *const *arguments, PyObject **made)
 {
-  PyObject *positions = PyList_New(0), *all = withMade(bound, arguments, made), *answer = NULL;
+  PyObject *positions = PyList_New(0), *all = tupleOfArguments(bound, arguments, made), *answer = NULL;
   for (int i = 0; positions != NULL && i < bound->function->argumentCount; i++) {
     PyObject *position = made[i] == NULL ? NULL : PyLong_FromLong(i);
     if (position != NULL) PyList_Append(positions, position);
@@ -205,53 +231,41 @@ static bool callMissing(const BoundCall *bound, PyObject *arguments, PyObject **
 }
 
 /* Calls the observer, whose exceptions do not reach the caller. */
-static void observe(const BoundCall *bound, double elapsed, const THNNState *report, PyObject *arguments,
+static void observe(const BoundCall *bound, double elapsed, const THNNState *report, PyObject *const *arguments,
                     PyObject **made)
 {
   PyObject *current = currentObserver(); /* another thread may remove it during the call */
   if (current == NULL) return;
-  PyObject *answer = PyObject_CallFunction(current, "sdNN", bound->function->name, elapsed,
-                                           PyLong_FromVoidPtr((void *)report), withMade(bound, arguments, made));
+  PyObject *answer =
+      PyObject_CallFunction(current, "sdNN", bound->function->name, elapsed, PyLong_FromVoidPtr((void *)report),
+                            tupleOfArguments(bound, arguments, made));
   if (answer == NULL) PyErr_WriteUnraisable(current);
   Py_XDECREF(answer);
   Py_DECREF(current);
 }
 
-/* The tuple of the arguments, from the caller's; NULL with an exception set. */
-static PyObject *argumentsOf(const BoundCall *bound, PyObject *given, int offset)
+/* The value of a call without the right number of arguments: a report, or the value of `repeat` for it. */
+static PyObject *reportUnpack(const BoundCall *bound, PyObject *given)
 {
-  static PyObject *shapeName;
-  if (shapeName == NULL) shapeName = PyUnicode_InternFromString("shape");
-  const Py_ssize_t count = PyTuple_Size(bound->constants);
-  PyObject *arguments = PyTuple_New(count);
-  for (Py_ssize_t i = 0; arguments != NULL && i < count; i++) {
-    const Source source = bound->sources[i];
-    PyObject *object = source.variable < 0 ? PyTuple_GetItem(bound->constants, i)
-                                           : PyTuple_GetItem(given, source.variable + offset);
-    if (object != NULL && source.variable >= 0 && source.dimension != THNN_WHOLE) {
-      PyObject *shape = PyObject_GetAttr(object, shapeName);
-      object = shape != NULL ? PySequence_GetItem(shape, source.dimension) : NULL;
-      Py_XDECREF(shape);
-    } else {
-      Py_XINCREF(object);
-    }
-    if (object == NULL) Py_CLEAR(arguments);
-    else PyTuple_SetItem(arguments, i, object);
-  }
-  return arguments;
+  THNNState *report = calloc(1, sizeof *report);
+  if (report == NULL) abort();
+  beginCall(report, bound->function);
+  report->status = THNN_UNPACK;
+  PyObject *address = PyLong_FromVoidPtr(report);
+  return bound->results == NULL ? address : PyObject_CallFunction(bound->repeat, "ON", given, address);
 }
 
 /* The result, with THNN_CALL_MULTIPLIED multiplied by the factor; NULL with an exception set. */
-static PyObject *multiplied(const BoundCall *bound, PyObject *arguments, PyObject *result)
+static PyObject *multiplied(const BoundCall *bound, PyObject *const *arguments, PyObject *result)
 {
   if (!(bound->flags & THNN_CALL_MULTIPLIED) || result == NULL) return result;
-  PyObject *factor = PyTuple_GetItem(arguments, bound->function->argumentCount);
+  PyObject *factor = arguments[bound->function->argumentCount];
   PyObject *answer = PyObject_CallMethod(result, "mul_", "O", factor);
   Py_DECREF(result);
   return answer;
 }
 
-static PyObject *runCall(const BoundCall *bound, PyObject *arguments)
+static PyObject *runCall(const BoundCall *bound, PyObject *const *arguments)
 {
   const int count = bound->function->argumentCount;
   PyObject *made[count + 1];
@@ -260,23 +274,52 @@ static PyObject *runCall(const BoundCall *bound, PyObject *arguments)
   bool missing;
   THNNState *report = compute(bound, arguments, made, &missing);
   const bool failed = report == NULL && missing && !callMissing(bound, arguments, made);
-  if (start >= 0 && !failed && PyTuple_Check(arguments))
-    observe(bound, seconds() - start, report, arguments, made);
+  if (start >= 0 && !failed) observe(bound, seconds() - start, report, arguments, made);
   PyObject *result;
   if (failed) result = NULL;
   else if (bound->results == NULL) result = PyLong_FromVoidPtr(report);
   else if (report == NULL) result = multiplied(bound, arguments, resultsOf(bound, arguments, made));
-  else result = PyObject_CallFunction(bound->repeat, "ON", arguments, PyLong_FromVoidPtr(report));
+  else
+    result = PyObject_CallFunction(bound->repeat, "NN", tupleOfArguments(bound, arguments, NULL),
+                                   PyLong_FromVoidPtr(report));
   for (int i = 0; i < count; i++) Py_XDECREF(made[i]);
   return result;
 }
 
+/* An argument of the caller, or a size of it; NULL with an exception set. New references of sizes go to *size. */
+static PyObject *objectOf(Source source, PyObject *given, int offset, PyObject **size)
+{
+  PyObject *object = PyTuple_GetItem(given, source.variable + offset);
+  if (source.dimension == THNN_WHOLE || object == NULL) return object;
+  static PyObject *shapeName;
+  if (shapeName == NULL) shapeName = PyUnicode_InternFromString("shape");
+  PyObject *shape = PyObject_GetAttr(object, shapeName);
+  *size = shape != NULL ? PySequence_GetItem(shape, source.dimension) : NULL;
+  Py_XDECREF(shape);
+  return *size;
+}
+
 PyObject *callBound(const BoundCall *bound, PyObject *given, int offset)
 {
-  if (bound->sources == NULL) return runCall(bound, given);
-  PyObject *arguments = argumentsOf(bound, given, offset);
-  PyObject *results = arguments != NULL ? runCall(bound, arguments) : NULL;
-  Py_XDECREF(arguments);
+  const int count = countOf(bound);
+  PyObject *arguments[count + 1], *sizes[count + 1];
+  bool done = true;
+  int sizeCount = 0;
+  if (bound->sources == NULL) {
+    /* Python has to report another number of arguments. */
+    if (!PyTuple_Check(given) || PyTuple_Size(given) != count) return reportUnpack(bound, given);
+    for (int i = 0; i < count; i++) arguments[i] = PyTuple_GetItem(given, i);
+  } else {
+    for (int i = 0; done && i < count; i++) {
+      PyObject *size = NULL;
+      arguments[i] = bound->sources[i].variable < 0 ? PyTuple_GetItem(bound->constants, i)
+                                                    : objectOf(bound->sources[i], given, offset, &size);
+      if (size != NULL) sizes[sizeCount++] = size;
+      done = arguments[i] != NULL;
+    }
+  }
+  PyObject *results = done ? runCall(bound, arguments) : NULL;
+  for (int i = 0; i < sizeCount; i++) Py_DECREF(sizes[i]);
   return results;
 }
 

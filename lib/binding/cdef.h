@@ -58,7 +58,7 @@ typedef struct {
 } THNNBinding;
 
 typedef struct {
-  int32_t tensors, scalars, arguments, inplaceAt, indicesAt, output, indices;
+  int32_t tensors, scalars, arguments, savesByAttribute, inplaceAt, indicesAt, output, indices;
   int32_t keptCount, zeroCount, backwardCount, gradientCount;
   int8_t kept[...], zeros[...], gradients[...], gradientCall[...];
   ...;
@@ -69,6 +69,7 @@ int thnn_hasEntry(const THNNFunction *function);
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 int thnn_bind(const THNNBinding *binding, uintptr_t list);
 int thnn_bindClass(const THNNClassPlan *plan, uintptr_t objects, uintptr_t list);
+int thnn_makeBackwardMethod(uintptr_t base, uintptr_t list);
 void thnn_release(uintptr_t state);
 int thnn_observe(uintptr_t observer);
 int thnn_connect(uintptr_t api, uintptr_t toDlpack, uintptr_t getNumThreads, uintptr_t allocate,

@@ -16,13 +16,16 @@ typedef struct ClassPlan {
 
 /* Names of attributes. */
 static struct Names {
-  PyObject *data, *saveForBackward, *markDirty, *markNonDifferentiable, *scalars, *savedTensors, *needs;
+  PyObject *data, *toSave, *saveForBackward, *markDirty, *markNonDifferentiable, *scalars, *savedTensors,
+      *plannedBackward, *needs;
 } names;
 
 static bool setNames(void)
 {
   if (names.needs != NULL) return true;
   names.data = PyUnicode_InternFromString("data");
+  names.toSave = PyUnicode_InternFromString("to_save");
+  names.plannedBackward = PyUnicode_InternFromString("planned_backward");
   names.saveForBackward = PyUnicode_InternFromString("save_for_backward");
   names.markDirty = PyUnicode_InternFromString("mark_dirty");
   names.markNonDifferentiable = PyUnicode_InternFromString("mark_non_differentiable");
@@ -152,6 +155,17 @@ static bool keepsOutput(const THNNClassPlan *plan, Arguments given)
   return plan->zeroCount > 0;
 }
 
+/* ctx.save_for_backward(*kept), which sets an attribute of the nodes of torch. */
+static bool keep(const THNNClassPlan *plan, PyObject *ctx, PyObject *kept)
+{
+  if (plan->savesByAttribute && PyObject_HasAttr((PyObject *)Py_TYPE(ctx), names.toSave))
+    return PyObject_SetAttr(ctx, names.toSave, kept) == 0;
+  PyObject *method = PyObject_GetAttr(ctx, names.saveForBackward);
+  const bool done = method != NULL && succeeded(PyObject_CallObject(method, kept));
+  Py_XDECREF(method);
+  return done;
+}
+
 /* Gives the context the tensors and numbers that the backward reads; false with an exception set. */
 static bool save(const ClassPlan *own, Arguments given, PyObject *results)
 {
@@ -164,9 +178,7 @@ static bool save(const ClassPlan *own, Arguments given, PyObject *results)
     if (object == NULL) Py_CLEAR(kept);
     else PyTuple_SetItem(kept, i, object);
   }
-  PyObject *method = kept != NULL ? PyObject_GetAttr(ctx, names.saveForBackward) : NULL;
-  bool done = method != NULL && succeeded(PyObject_CallObject(method, kept));
-  Py_XDECREF(method);
+  bool done = kept != NULL && keep(plan, ctx, kept);
   Py_XDECREF(kept);
   const Py_ssize_t first = plan->tensors + given.offset;
   PyObject *scalars = done ? PyTuple_GetSlice(given.tuple, first, first + plan->scalars) : NULL;
@@ -257,23 +269,20 @@ static bool computeGradients(const ClassPlan *own, PyObject *needs, PyObject *va
   return true;
 }
 
-static PyObject *backward(PyObject *self, PyObject *tuple)
+/* The gradients of one call of the backward: by the arguments of `apply`, None without one. */
+static PyObject *gradientsOf(const ClassPlan *own, PyObject *ctx, PyObject *gradOutput)
 {
-  const ClassPlan *own = planOf(self);
   const THNNClassPlan *plan = &own->plan;
-  if (PyTuple_Size(tuple) < 2) {
-    PyErr_Format(PyExc_TypeError, "backward of %s: expected the context and gradOutput",
-                 own->call->function->name);
-    return NULL;
-  }
-  PyObject *ctx = PyTuple_GetItem(tuple, 0);
-  PyObject *values = valuesOf(plan, ctx, PyTuple_GetItem(tuple, 1));
-  PyObject *needs = values != NULL ? PyObject_GetAttr(ctx, names.needs) : NULL;
-  const int context = needs != NULL ? contextOfThread() : -1;
+  PyObject *values = valuesOf(plan, ctx, gradOutput);
+  const int context = values != NULL ? contextOfThread() : -1;
+  const bool readsNeeds = context > THNN_CONTEXT_PLAIN || plan->gradientCount > 1;
+  PyObject *needs = context >= 0 && readsNeeds ? PyObject_GetAttr(ctx, names.needs) : NULL;
   PyObject *answer = NULL;
-  if (context > THNN_CONTEXT_PLAIN) {
+  if (context < 0 || (readsNeeds && needs == NULL)) {
+    /* with an exception set */
+  } else if (context > THNN_CONTEXT_PLAIN) {
     answer = PyObject_CallFunction(PyTuple_GetItem(own->objects, DIFFERENTIATE), "iOO", context, needs, values);
-  } else if (context == THNN_CONTEXT_PLAIN) {
+  } else {
     PyObject *gradients[plan->arguments + 1];
     memset(gradients, 0, sizeof gradients);
     const bool done = computeGradients(own, needs, values, gradients);
@@ -290,6 +299,36 @@ static PyObject *backward(PyObject *self, PyObject *tuple)
   Py_XDECREF(needs);
   Py_XDECREF(values);
   return answer;
+}
+
+static PyObject *backward(PyObject *self, PyObject *tuple)
+{
+  const ClassPlan *own = planOf(self);
+  if (PyTuple_Size(tuple) >= 2) return gradientsOf(own, PyTuple_GetItem(tuple, 0), PyTuple_GetItem(tuple, 1));
+  PyErr_Format(PyExc_TypeError, "backward of %s: expected the context and gradOutput", own->call->function->name);
+  return NULL;
+}
+
+static PyObject *backwardOfNode(PyObject *node, PyObject *gradients)
+{
+  PyObject *function = PyObject_GetAttr(node, names.plannedBackward), *answer = NULL;
+  if (function != NULL && PyTuple_Size(gradients) >= 1)
+    answer = gradientsOf(planOf(PyCFunction_GetSelf(function)), node, PyTuple_GetItem(gradients, 0));
+  else if (function != NULL) PyErr_SetString(PyExc_TypeError, "apply: expected gradOutput");
+  Py_XDECREF(function);
+  return answer;
+}
+
+int thnn_makeBackwardMethod(uintptr_t base, uintptr_t list)
+{
+  static PyMethodDef method = {"apply", backwardOfNode, METH_VARARGS, NULL};
+  PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *made = setNames() ? PyDescr_NewMethod((PyTypeObject *)base, &method) : NULL;
+  const bool done = made != NULL && PyList_Append((PyObject *)list, made) == 0;
+  Py_XDECREF(made);
+  PyErr_Clear();
+  PyGILState_Release(gil);
+  return done;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ enum { THNN_KEPT_DATA = 32, THNN_KEPT_RESULT = 64 };
 
 typedef struct THNNClassPlan {
   int32_t tensors, scalars, arguments;
+  int32_t savesByAttribute;     /* true where `to_save` of the context is an attribute (_torch.py) */
   int32_t inplaceAt, indicesAt; /* positions of the flags `inplace` and `return_indices`; -1: none */
   int32_t output, indices;      /* the numbers of these results of updateOutput; indices -1: none */
   int32_t keptCount;
@@ -35,5 +36,9 @@ typedef struct THNNClassPlan {
    torch has to see the backward: it takes the THNNContext, needs_input_grad and (gradOutput, *saved, *scalars). The backward
    functions of thnn_bind() follow, which take the last tuple. False if there is no memory for the functions. */
 int thnn_bindClass(const THNNClassPlan *plan, uintptr_t objects, uintptr_t list);
+
+/* Appends a method for subclasses of a class, given by its id, to a list: it calls the backward that is their attribute
+   `planned_backward` with itself and its arguments. */
+int thnn_makeBackwardMethod(uintptr_t base, uintptr_t list);
 
 #endif

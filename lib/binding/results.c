@@ -26,7 +26,7 @@ static bool leavesZeros(THNNState *state, const THNNTensor *view)
   return true;
 }
 
-bool resultsLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, bool overwritten,
+bool resultsLike(const BoundCall *bound, PyObject *const *arguments, const THNNValue *values, bool overwritten,
                  PyObject **made, THNNState *state)
 {
   for (int i = 0; i < bound->function->argumentCount; i++) {
@@ -45,7 +45,7 @@ bool resultsLike(const BoundCall *bound, PyObject *arguments, const THNNValue *v
       made[i] = allocationNew(view);
     } else {
       const bool isZero = letter == THNN_RESULT_ZEROS && !overwritten && !leavesZeros(state, view);
-      made[i] = allocationLike(PyTuple_GetItem(arguments, i), view, isZero);
+      made[i] = allocationLike(arguments[i], view, isZero);
     }
     if (made[i] == NULL) return false;
   }
@@ -64,33 +64,52 @@ static void viewRequest(const THNNFunction *function, const THNNState *state, co
   allocationSetStrides(view, request->layout == THNN_CHANNELS_LAST && (view->ndim == 4 || view->ndim == 5));
 }
 
-bool resultsRequested(const BoundCall *bound, PyObject *arguments, const THNNState *state,
+/* Makes the view of an argument that of the requested tensor. True if it is like another argument, whose strides it has. */
+static bool viewRequested(const BoundCall *bound, const THNNState *state, const THNNRequest *request, int type,
+                          const THNNValue *values)
+{
+  const int position = request->argument - 1, like = request->like - 1;
+  THNNTensor *view = values[position].tensor;
+  if (like < 0 || values[like].tensor->type != typeOfArgument(bound->function, position, type)) {
+    viewRequest(bound->function, state, request, type, view);
+    return false;
+  }
+  const int argument = view->argument;
+  *view = *values[like].tensor;
+  view->argument = argument;
+  return true;
+}
+
+bool resultsRaw(const BoundCall *bound, const THNNState *state, const THNNRequest *request, int type,
+                const THNNValue *values, void **raw)
+{
+  THNNTensor *view = values[request->argument - 1].tensor, unallocated = *view;
+  const bool isLike = viewRequested(bound, state, request, type, values);
+  *raw = allocationRaw(view, !isLike);
+  if (*raw == NULL) *view = unallocated;
+  return *raw != NULL;
+}
+
+bool resultsRequested(const BoundCall *bound, PyObject *const *arguments, const THNNState *state,
                       const THNNRequest *request, int type, const THNNValue *values, PyObject **made)
 {
   const int position = request->argument - 1, like = request->like - 1;
   THNNTensor *view = values[position].tensor;
   if (view == NULL || view->ndim != THNN_UNALLOCATED) return false;
-  if (like >= 0 && values[like].tensor->type == typeOfArgument(bound->function, position, type)) {
-    PyObject *object = made[like] != NULL ? made[like] : PyTuple_GetItem(arguments, like);
-    const int argument = view->argument;
-    *view = *values[like].tensor;
-    view->argument = argument;
-    made[position] = allocationLike(object, view, false);
-  } else {
-    viewRequest(bound->function, state, request, type, view);
-    made[position] = allocationNew(view);
-  }
+  if (viewRequested(bound, state, request, type, values))
+    made[position] = allocationLike(made[like] != NULL ? made[like] : arguments[like], view, false);
+  else made[position] = allocationNew(view);
   if (made[position] == NULL) view->ndim = THNN_UNALLOCATED;
   return made[position] != NULL;
 }
 
-PyObject *resultsOf(const BoundCall *bound, PyObject *arguments, PyObject **made)
+PyObject *resultsOf(const BoundCall *bound, PyObject *const *arguments, PyObject **made)
 {
   int count = 0, last = 0;
   for (int i = 0; i < bound->function->argumentCount; i++) {
     if (bound->results[i] == THNN_RESULT_NONE) continue;
     if (made[i] == NULL) {
-      made[i] = PyTuple_GetItem(arguments, i);
+      made[i] = arguments[i];
       Py_INCREF(made[i]);
     }
     count++;

@@ -16,8 +16,9 @@ from __future__ import annotations
 import contextlib
 import difflib
 import inspect
+import operator
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -36,6 +37,8 @@ from thnn._binding.library import (
     THNN,
     BoundFunction,
     Library,
+    Source,
+    bind,
 )
 from thnn._header import Function
 from thnn._header.registry import functions
@@ -53,45 +56,68 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
     signature = inspect.Signature(
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in (*state, *names)]
     )
-    call, arity = bound.caller(flags), first + len(names)
+    arity = first + len(names)
+    call = bind(bound.address, flags, sources=[Source(first + k) for k in range(len(names))])
     source, result = overwritten_in_place(function.name, set(names)), _result(function)
     # `inplace` of other functions, and of accGradParameters, is a number like any other.
     shares = source in names and result in names
-    written = [
-        k for k, a in enumerate(arguments) if a in function.written and not (shares and a.name == source)
-    ]
     inplace_at, source_at, result_at = (
-        names.index(n) if shares and n is not None else -1 for n in ("inplace", source, result)
+        first + names.index(n) if shares and n is not None else -1 for n in ("inplace", source, result)
     )
+    written = [a for a in arguments if a in function.written and not (shares and a.name == source)]
+    written_of = _getter([first + arguments.index(a) for a in written], arity)
+    are_given = not any(a.is_optional for a in written)
 
     def method(*args: Any, **keywords: Any) -> None:
         if keywords or len(args) != arity:
             args = _all_arguments(function, signature, args, keywords)
-        values = args[first:] if first else args
-        inplace: Any = False
-        if shares:
-            inplace = values[inplace_at]
-            if inplace is not True and inplace is not False:
-                inplace = flag(function, "inplace", _number(inplace))
-                values = (*values[:inplace_at], inplace, *values[inplace_at + 1 :])
-            if inplace and values[result_at] is not values[source_at]:
-                _check_shareable(bound, result, values[result_at])
+        if shares and args[inplace_at] is not False:
+            args = compute_in_place(args)
+        else:  # the body of compute, since a call in Python costs a tenth of a small kernel
+            if read_context() == TRANSFORM:
+                _refuse_recorder(bound)
+            report = call(args)
+            if report:
+                invoke(bound, flags, _numbers(bound, args[first:]), report)
+        changed = written_of(args)
+        increment_version(changed if are_given else [t for t in changed if t is not None])
+
+    def compute(args: tuple[Any, ...]) -> None:
         if read_context() == TRANSFORM:
             _refuse_recorder(bound)
-        report = call(values)
+        report = call(args)
         if report:
-            invoke(bound, flags, _numbers(bound, values), report)
+            invoke(bound, flags, _numbers(bound, args[first:]), report)
+
+    def compute_in_place(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The call where the flag `inplace` is set, or is not a bool; returns the arguments."""
+        inplace = args[inplace_at]
+        if inplace is not True:
+            inplace = flag(function, "inplace", _number(inplace))
+            args = (*args[:inplace_at], inplace, *args[inplace_at + 1 :])
+        shared = inplace and args[result_at] is not args[source_at]
+        if shared:
+            _check_shareable(bound, result, args[result_at])
+        compute(args)
+        if shared:
+            _share(args[result_at], args[source_at])
         if inplace:
-            if values[result_at] is not values[source_at]:
-                _share(values[result_at], values[source_at])
-            increment_version((values[source_at],))
-        increment_version([v for k in written if (v := values[k]) is not None])
+            increment_version((args[source_at],))
+        return args
 
     method.__name__ = method.__qualname__ = function.name
     method.__signature__ = signature  # type: ignore[attr-defined]
     method.__doc__ = f"{function!r}\n\n{function.doc}"
     method.__module__ = "thnn"
     return dynamo_disable(method)
+
+
+def _getter(positions: Sequence[int], count: int) -> Callable[[tuple[Any, ...]], Sequence[Any]]:
+    """A function of a tuple that returns the objects at some positions of it."""
+    if len(positions) > 1:
+        return operator.itemgetter(*positions)
+    first = positions[0] if positions else count
+    return operator.itemgetter(slice(first, first + 1))
 
 
 def _result(function: Function) -> str:

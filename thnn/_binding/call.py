@@ -1,11 +1,11 @@
 """Calls of C functions with torch tensors.
 
 A call has two routes. The fast route passes the tuple of its arguments, or of the objects from which its plan takes
-them, to a function that `bind` made: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. The function returns 0
-after success, otherwise a report, which is passed to `invoke`. `invoke` repeats the call as often as needed, by the
-slow route: before each repetition it grants the request of the report. It resizes outputs, converts numbers of other
-types, draws the random number of a call, and fills views of tensors that the exchange API cannot pass (meta tensors;
-all tensors if torch lacks the API). If the arguments are wrong it raises an exception.
+them, to a function that `bind` made: the binding reads the tuple, and its tensors through torch's DLPack C exchange
+API. The function returns 0 after success, otherwise a report, which is passed to `invoke`. `invoke` repeats the call
+as often as needed, by the slow route: before each repetition it grants the request of the report. It resizes outputs,
+converts numbers of other types, draws the random number of a call, and fills views of tensors that the exchange API
+cannot pass (meta tensors; all tensors if torch lacks the API). If the arguments are wrong it raises an exception.
 
 The classes call functions that `results_of` made: on the fast route the binding also allocates the results.
 """

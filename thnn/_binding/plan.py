@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from thnn._binding.extension import ffi, lib
 from thnn._plan import ClassPlan
+from thnn._torch import saves_by_attribute
 
 
 def bind_class(
@@ -24,6 +27,7 @@ def bind_class(
     ]
     shape = ffi.new("THNNClassPlan *")
     shape.tensors, shape.scalars, shape.arguments = len(plan.inputs), len(plan.scalars), len(plan.parameters)
+    shape.savesByAttribute = saves_by_attribute
     shape.inplaceAt, shape.indicesAt = inplace_at, indices_at
     shape.output = results.index(plan.output)
     shape.indices = results.index("indices") if indices_at >= 0 else -1
@@ -35,6 +39,15 @@ def bind_class(
     if not lib.thnn_bindClass(shape, id(calls), id(made)):
         raise MemoryError
     return made
+
+
+def backward_method() -> Any:
+    """A method of nodes that calls the backward which is their attribute `planned_backward`; torch calls it with the
+    gradients."""
+    made: list[Any] = []
+    if not lib.thnn_makeBackwardMethod(id(torch._C._FunctionBase), id(made)):
+        raise MemoryError
+    return made[0]
 
 
 def _kept(plan: ClassPlan, name: str) -> int:

@@ -20,6 +20,7 @@ from torch import Tensor
 from thnn._binding.arguments import REAL_NUMBERS, cast_for_autocast, convert_scalar
 from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, make_context_of_call
 from thnn._binding.library import THNN, Library
+from thnn._binding.plan import backward_method
 from thnn._header import Module
 from thnn._operators import calls
 from thnn._operators.calls import define
@@ -37,6 +38,9 @@ _OVERRIDDEN = "overrides forward or backward, which no transform of torch sees"
 _is_grad_enabled = torch.is_grad_enabled
 
 
+_call_planned_backward = backward_method()
+
+
 def _make_node(cls: type[FunctionBase]) -> Any:
     """The autograd function of a class, with its name. It calls `backward` directly, without torch's method that looks
     `backward` up in each call."""
@@ -46,15 +50,9 @@ def _make_node(cls: type[FunctionBase]) -> Any:
         return node
     made: Any = node._backward_cls
     # A slot, since the dictionary of an object takes longer to create and to free than a small kernel.
-    apply = backward = cls.backward
-    if not inspect.isfunction(
-        backward
-    ):  # torch calls node.apply(*gradients); functions of C do not become methods
-
-        def apply(node: Any, *gradients: Any) -> Any:
-            return backward(node, *gradients)
-
-    own = {"__module__": cls.__module__, "__slots__": ("scalars",), "apply": apply}
+    own: dict[str, Any] = {"__module__": cls.__module__, "__slots__": ("scalars",), "apply": cls.backward}
+    if not inspect.isfunction(cls.backward):  # of C, which would not become a method
+        own |= {"apply": _call_planned_backward, "planned_backward": cls.backward}
     node._backward_cls = type(made.__name__, (made,), own)
     return node
 
