@@ -6,19 +6,20 @@
 
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns, T slices of a volume or frames of a sequence. A tensor with one
-       dimension less than the batched form is one sample, and so is the result. Scalars of the width precede those of
-       the height, except in Im2Col, Col2Im, SpatialUpSamplingBilinear, VolumetricUpSamplingTrilinear and Interpolation.
-     - output and gradInput may have any shape before the call: they are resized and wholly overwritten. A tensor that
-       already has the right size keeps its storage and strides.
+       dimension less than the batched form is one sample, and so is the result. Width arguments precede height
+       arguments, except in Im2Col, Col2Im, SpatialUpSamplingBilinear, VolumetricUpSamplingTrilinear and Interpolation.
+     - output and gradInput may have any shape before the call: they are resized and completely overwritten. A tensor
+       that already has the right size keeps its storage and strides.
      - gradWeight and gradBias must have the shapes of weight and bias, and accumulate: gradWeight += scale * gradient.
      - Inputs may have any strides; contiguous and channels-last are fast.
-     - "Gradient of X by y" is the gradient of the loss with respect to y, where the loss depends on y through X.
+     - "Gradient of X w.r.t. y" is the gradient of the loss with respect to y, where the loss depends on y through X.
      - Wrong dimensions, sizes, types and geometry raise TypeError, ValueError or IndexError naming function
        and argument, before anything is written.
 
    Functions. A module X is X_updateOutput, the forward, with X_updateGradInput and X_accGradParameters, or
    X_backward, which computes both. Their arguments have the names of those of the forward, in any order, except in
-   LSTMFused and GRUFused. Any other X_name stands alone: it writes the tensors with [OUT] or [MODIFIED] and reads the rest.
+   LSTMFused and GRUFused. Any other X_name is independent: it writes the tensors with [OUT] or [MODIFIED] and reads the
+   rest.
 
    Families. A comment that begins with [FAMILY name] begins a section: the functions below it belong to that
    family. Its kernels are in generic/<family>/, its page of the documentation is docs/functions/<family>.md, and
@@ -26,7 +27,7 @@
 
    Types. real is float or double, and on CUDA devices also half or bfloat16; all THTensor of a call have elements
    of that type, except those with [MIXED]. accreal is double, whatever real is, and so are the elements of a
-   THAccrealTensor; those of a THIndexTensor are int64, of a THIntegerTensor int32. Numbers are int, int64_t,
+   THAccrealTensor; a THIndexTensor has elements of int64, a THIntegerTensor of int32. Numbers are int, int64_t,
    THIndex_t (int64_t), bool, double or accreal.
 
    Roles. Every tensor has one, mostly from its name:
@@ -46,18 +47,18 @@
      [LIKE x]          has the shape of the earlier argument x
      [MIXED]           may have elements of float where real is half or bfloat16; is float then if the call allocates it
      [BUFFER] [SAVED] [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT] [GRADINPUT] [GRADPARAMETER]
-                       the role, where the name does not imply it; [SCRATCH]: a buffer, whose name implies another role
-     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5, inf; all numbers after it
+                       the role, where the name does not imply it; [SCRATCH]: a buffer whose name implies another role
+     [DEFAULT value]   for a number that callers may omit: true, -100, 1e-5, inf; all numbers after it
                        need the tag, too
-     [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
+     [SIZE x d]        for a number that a backward takes and its forward does not: the size of tensor x along
                        dimension d, where -1 is the last dimension
    In a backward, scale without a tag has [DEFAULT 1].
 
    Tags in the comment of an updateOutput, for gradients of gradients:
      [DERIVATIVE bilinear]  output is linear in input, in weight and in bias, as a convolution is
      [DERIVATIVE linear]    output is linear in input, without parameters
-     [DERIVATIVE constant]  the gradient by input is constant or piecewise constant in input: its derivative is 0
-     [DERIVATIVE none]      the functions of the module form no class: they are called one by one
+     [DERIVATIVE constant]  the gradient w.r.t. input is constant or piecewise constant in input: its derivative is 0
+     [DERIVATIVE none]      the module has no class: its functions are called one by one
    A function without a tag has a formula in thnn/_derivatives/formulas, or can be differentiated only once. */
 
 /* -----------------------------------------------------------------------------------------------------------------
@@ -88,12 +89,12 @@ TH_API void THNN_(SpatialConvolutionMM_updateOutput)(
     int padW,              // zeros added left and right
     int padH);             // zeros added above and below
 
-/* Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters. */
+/* Gradient of SpatialConvolutionMM w.r.t. its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(SpatialConvolutionMM_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (O, I, kH, kW) or (O, I*kH*kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
@@ -104,14 +105,14 @@ TH_API void THNN_(SpatialConvolutionMM_updateGradInput)(
     int padW,              // zeros added left and right
     int padH);             // zeros added above and below
 
-/* Gradients of SpatialConvolutionMM by its parameters, accumulated:
+/* Gradients of SpatialConvolutionMM w.r.t. its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
                             gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(SpatialConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
@@ -144,30 +145,31 @@ TH_API void THNN_(TemporalConvolution_updateOutput)(
     int inputFrameSize,    // features of a frame of input
     int outputFrameSize);  // features of a frame of output
 
-/* Gradient of TemporalConvolution by its input: gradOutput * weight, summed over the outputs that read each frame. */
+/* Gradient of TemporalConvolution w.r.t. its input: gradOutput * weight, summed over the outputs that read each
+   frame. */
 TH_API void THNN_(TemporalConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (outputFrameSize, kW*inputFrameSize)
     int kW,                // kernel length
     int dW);               // stride
 
-/* Gradients of TemporalConvolution by its parameters, accumulated:
+/* Gradients of TemporalConvolution w.r.t. its parameters, accumulated:
    gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];
    gradBias[o] += scale * sum over n, t of gradOutput[n,t,o]. */
 TH_API void THNN_(TemporalConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
     int kW,                // kernel length
     int dW,                // stride
     accreal scale);        // factor of the gradients added
 
-/* TemporalRowConvolution: cross-correlation of every feature of a sequence with a filter of its own.
+/* TemporalRowConvolution: cross-correlation of each feature of a sequence with a separate filter.
 
      output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
 
@@ -190,12 +192,13 @@ TH_API void THNN_(TemporalRowConvolution_updateOutput)(
     int padW,              // zeros added before and after
     bool featFirst);       // features before time
 
-/* Gradient of TemporalRowConvolution by its input: every feature of gradOutput correlated with its flipped filter. */
+/* Gradient of TemporalRowConvolution w.r.t. its input: every feature of gradOutput correlated with its flipped
+   filter. */
 TH_API void THNN_(TemporalRowConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (F, 1, kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
@@ -204,13 +207,13 @@ TH_API void THNN_(TemporalRowConvolution_updateGradInput)(
     int padW,              // zeros added before and after
     bool featFirst);       // features before time
 
-/* Gradients of TemporalRowConvolution by its parameters, accumulated:
+/* Gradients of TemporalRowConvolution w.r.t. its parameters, accumulated:
    gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW];
    gradBias[f] += scale * sum over n, t of gradOutput[n,f,t]. */
 TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
@@ -248,12 +251,12 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     int dilationW,      // distance between kernel elements along the width
     int dilationH);     // distance between kernel elements along the height
 
-/* Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
+/* Gradient of SpatialDilatedConvolution w.r.t. its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
-    THTensor *gradOutput,   // gradient of the loss by output, sized as output
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,   // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,       // filters (O, I, kH, kW)
     THTensor *gradColumns,  // [BUFFER] unused
     int kW,                 // kernel width
@@ -265,14 +268,14 @@ TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
     int dilationW,          // distance between kernel elements along the width
     int dilationH);         // distance between kernel elements along the height
 
-/* Gradients of SpatialDilatedConvolution by its parameters, accumulated:
+/* Gradients of SpatialDilatedConvolution w.r.t. its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
                             gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *columns,     // [BUFFER] unused
@@ -287,8 +290,8 @@ TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
     int dilationH,         // distance between kernel elements along the height
     accreal scale);        // factor of the gradients added
 
-/* SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
-   pixel of input, times a filter, is added to a patch of output.
+/* SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a forward function. Each
+   input pixel, times a filter, is added to a patch of output.
 
      output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh - padH and X = x*dW + kw - padW of
                        weight[i,o,kh,kw] * input[n,i,y,x]
@@ -316,12 +319,12 @@ TH_API void THNN_(SpatialFullConvolution_updateOutput)(
     int adjW,           // columns added to the output at the right
     int adjH);          // rows added to the output at the bottom
 
-/* Gradient of SpatialFullConvolution by its input: the convolution of gradOutput with weight. */
+/* Gradient of SpatialFullConvolution w.r.t. its input: the convolution of gradOutput with weight. */
 TH_API void THNN_(SpatialFullConvolution_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
-    THTensor *gradOutput,   // gradient of the loss by output, sized as output
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,   // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,       // filters (I, O, kH, kW)
     THTensor *gradColumns,  // [BUFFER] unused
     int kW,                 // kernel width
@@ -333,14 +336,14 @@ TH_API void THNN_(SpatialFullConvolution_updateGradInput)(
     int adjW,               // columns added to the output at the right
     int adjH);              // rows added to the output at the bottom
 
-/* Gradients of SpatialFullConvolution by its parameters, accumulated:
+/* Gradients of SpatialFullConvolution w.r.t. its parameters, accumulated:
    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
                             input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW];
    gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
 TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *columns,     // [BUFFER] unused
@@ -384,12 +387,12 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     int adjW,           // columns added to the output at the right
     int adjH);          // rows added to the output at the bottom
 
-/* Gradient of SpatialFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight. */
+/* Gradient of SpatialFullDilatedConvolution w.r.t. its input: the dilated convolution of gradOutput with weight. */
 TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
-    THTensor *gradOutput,   // gradient of the loss by output, sized as output
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,   // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,       // filters (I, O, kH, kW)
     THTensor *gradColumns,  // [BUFFER] unused
     int kW,                 // kernel width
@@ -403,14 +406,14 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
     int adjW,               // columns added to the output at the right
     int adjH);              // rows added to the output at the bottom
 
-/* Gradients of SpatialFullDilatedConvolution by its parameters, accumulated:
+/* Gradients of SpatialFullDilatedConvolution w.r.t. its parameters, accumulated:
    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
                             input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
    gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
 TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *columns,     // [BUFFER] unused
@@ -427,7 +430,7 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     int adjH,              // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
 
-/* SpatialDepthWiseConvolution: cross-correlation of every input channel with M filters of its own.
+/* SpatialDepthWiseConvolution: cross-correlation of each input channel with M separate filters.
 
      output[n, i*M + m, y, x] = bias[m,i] + sum over kh, kw of
                                 weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
@@ -452,13 +455,13 @@ TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
     int padW,              // zeros added left and right
     int padH);             // zeros added above and below
 
-/* Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter,
-   and the M results of an input channel summed. */
+/* Gradient of SpatialDepthWiseConvolution w.r.t. its input: every channel of gradOutput correlated with its flipped
+   filter, and the M results of an input channel summed. */
 TH_API void THNN_(SpatialDepthWiseConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (M, I, kH, kW) or (M, I*kH*kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
@@ -469,14 +472,14 @@ TH_API void THNN_(SpatialDepthWiseConvolution_updateGradInput)(
     int padW,              // zeros added left and right
     int padH);             // zeros added above and below
 
-/* Gradients of SpatialDepthWiseConvolution by its parameters, accumulated:
+/* Gradients of SpatialDepthWiseConvolution w.r.t. its parameters, accumulated:
    gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
                             gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
    gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x]. */
 TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
@@ -489,8 +492,8 @@ TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     int padH,              // zeros added above and below
     accreal scale);        // factor of the gradients added
 
-/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that
-   of weight.
+/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; weight determines the kernel
+   size.
 
      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
@@ -515,12 +518,12 @@ TH_API void THNN_(VolumetricConvolution_updateOutput)(
     int pW,                // zeros added left and right
     int pH);               // zeros added above and below
 
-/* Gradient of VolumetricConvolution by its input: gradOutput correlated with the flipped filters. */
+/* Gradient of VolumetricConvolution w.r.t. its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(VolumetricConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (O, I, kT, kH, kW)
     THTensor *finput,      // [BUFFER] unused
     int dT,                // stride along the depth
@@ -530,14 +533,14 @@ TH_API void THNN_(VolumetricConvolution_updateGradInput)(
     int pW,                // zeros added left and right
     int pH);               // zeros added above and below
 
-/* Gradients of VolumetricConvolution by its parameters, accumulated:
+/* Gradients of VolumetricConvolution w.r.t. its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
@@ -578,12 +581,12 @@ TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
     int pW,            // zeros added left and right
     int pH);           // zeros added above and below
 
-/* Gradient of VolumetricConvolutionMM by its input: gradOutput correlated with the flipped filters. */
+/* Gradient of VolumetricConvolutionMM w.r.t. its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
@@ -597,14 +600,14 @@ TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
     int pW,                // zeros added left and right
     int pH);               // zeros added above and below
 
-/* Gradients of VolumetricConvolutionMM by its parameters, accumulated:
+/* Gradients of VolumetricConvolutionMM w.r.t. its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
@@ -650,12 +653,12 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     int dilationW,      // distance between kernel elements along the width
     int dilationH);     // distance between kernel elements along the height
 
-/* Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
+/* Gradient of VolumetricDilatedConvolution w.r.t. its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
-    THTensor *gradOutput,   // gradient of the loss by output, sized as output
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,   // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,       // filters (O, I, kT, kH, kW)
     THTensor *gradColumns,  // [BUFFER] unused
     int kT,                 // kernel depth
@@ -671,14 +674,14 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
     int dilationW,          // distance between kernel elements along the width
     int dilationH);         // distance between kernel elements along the height
 
-/* Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
+/* Gradients of VolumetricDilatedConvolution w.r.t. its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *columns,     // [BUFFER] unused
@@ -726,12 +729,12 @@ TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
-/* Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight. */
+/* Gradient of VolumetricFullConvolution w.r.t. its input: the convolution of gradOutput with weight. */
 TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (I, O, kT, kH, kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
@@ -745,13 +748,13 @@ TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
-/* Gradients of VolumetricFullConvolution by its parameters, accumulated:
+/* Gradients of VolumetricFullConvolution w.r.t. its parameters, accumulated:
    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
    weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
@@ -800,12 +803,12 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
-/* Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight. */
+/* Gradient of VolumetricFullDilatedConvolution w.r.t. its input: the dilated convolution of gradOutput with weight. */
 TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (I, O, kT, kH, kW)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
@@ -822,13 +825,13 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
-/* Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
+/* Gradients of VolumetricFullDilatedConvolution w.r.t. its parameters, accumulated:
    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
    weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
@@ -848,7 +851,7 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     accreal scale);        // factor of the gradients added
 
 /* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The layers
-   of thnn.nn call it. Special cases of it, some with another order of the dimensions of input or weight, are
+   of thnn.nn call it. Its special cases, some with another order of the dimensions of input or weight, are
    TemporalConvolution, TemporalRowConvolution, SpatialConvolutionMM, SpatialDilatedConvolution,
    SpatialDepthWiseConvolution, VolumetricConvolution, VolumetricConvolutionMM and VolumetricDilatedConvolution;
    SpatialConvolutionLocal and SpatialConvolutionMap are not.
@@ -858,9 +861,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
                        where o is in group g and 0 <= i < I/groups
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
-   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
-   dimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels
-   from g*I/groups on with the output channels from g*O/groups on.
+   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one dimension
+   there is only W, in three T precedes H; weight has as many dimensions. Group g connects the input channels from
+   g*I/groups on with the output channels from g*O/groups on.
    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups
    does not divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or
    padding other than 0, of a dimension that weight does not have.
@@ -883,12 +886,12 @@ TH_API void THNN_(Convolution_updateOutput)(
     int dilationH,     // distance between kernel elements along the height; 1 if there is no height
     int groups);       // number of groups of the input and output channels
 
-/* Gradient of Convolution by its input: gradOutput correlated with the flipped filters. */
+/* Gradient of Convolution w.r.t. its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(Convolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (O, I/groups, kH, kW)
     int dT,                // stride along the depth; 1 if there is no depth
     int dW,                // stride along the width
@@ -901,13 +904,13 @@ TH_API void THNN_(Convolution_updateGradInput)(
     int dilationH,         // distance between kernel elements along the height; 1 if there is no height
     int groups);           // number of groups of the input and output channels
 
-/* Gradients of Convolution by its parameters, accumulated:
+/* Gradients of Convolution w.r.t. its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
    weight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(Convolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     int dT,                // stride along the depth; 1 if there is no depth
@@ -922,8 +925,8 @@ TH_API void THNN_(Convolution_accGradParameters)(
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
-/* FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of
-   input, times a filter, is added to a patch of output.
+/* FullConvolution: transposed Convolution, the gradInput of Convolution as a forward function. Each input element,
+   times a filter, is added to a patch of output.
 
      output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
          bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
@@ -955,12 +958,12 @@ TH_API void THNN_(FullConvolution_updateOutput)(
     int adjH,          // rows added to the output at the bottom; 0 if there is no height
     int groups);       // number of groups of the input and output channels
 
-/* Gradient of FullConvolution by its input: gradOutput correlated with the filters. */
+/* Gradient of FullConvolution w.r.t. its input: gradOutput correlated with the filters. */
 TH_API void THNN_(FullConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // filters (I, O/groups, kH, kW)
     int dT,                // stride along the depth; 1 if there is no depth
     int dW,                // stride along the width
@@ -976,13 +979,13 @@ TH_API void THNN_(FullConvolution_updateGradInput)(
     int adjH,              // rows added to the output at the bottom; 0 if there is no height
     int groups);           // number of groups of the input and output channels
 
-/* Gradients of FullConvolution by its parameters, accumulated:
+/* Gradients of FullConvolution w.r.t. its parameters, accumulated:
    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that
    weight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
 TH_API void THNN_(FullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     int dT,                // stride along the depth; 1 if there is no depth
@@ -1000,7 +1003,7 @@ TH_API void THNN_(FullConvolution_accGradParameters)(
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
-/* SpatialConvolutionLocal: convolution with filters of its own for every output position.
+/* SpatialConvolutionLocal: convolution with separate filters at each output position.
 
      output[n,o,y,x] = bias[o,y,x] + sum over i, kh, kw of
                        weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
@@ -1029,13 +1032,13 @@ TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     int64_t outputWidth,    // width of the output
     int64_t outputHeight);  // height of the output
 
-/* Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added to
+/* Gradient of SpatialConvolutionLocal w.r.t. its input: each element of gradOutput times its filter, added to
    its patch. */
 TH_API void THNN_(SpatialConvolutionLocal_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
-    THTensor *gradOutput,   // gradient of the loss by output, sized as output
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,   // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,       // filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
     THTensor *finput,       // [BUFFER] unused
     THTensor *fgradInput,   // [BUFFER] unused
@@ -1050,14 +1053,14 @@ TH_API void THNN_(SpatialConvolutionLocal_updateGradInput)(
     int64_t outputWidth,    // width of the output
     int64_t outputHeight);  // height of the output
 
-/* Gradients of SpatialConvolutionLocal by its parameters, accumulated:
+/* Gradients of SpatialConvolutionLocal w.r.t. its parameters, accumulated:
    gradWeight[y,x,o,i,kh,kw] += scale * sum over n of
                                 gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
    gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x]. */
 TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
     THTensor *finput,      // [BUFFER] unused
@@ -1074,8 +1077,7 @@ TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
     int64_t outputHeight,  // height of the output
     accreal scale);        // factor of the gradients added
 
-/* SpatialConvolutionMap: convolution of the pairs of channels in a connection table, each pair with a kernel of
-   its own.
+/* SpatialConvolutionMap: convolution of the pairs of channels in a connection table, with a separate kernel per pair.
 
      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
@@ -1100,13 +1102,13 @@ TH_API void THNN_(SpatialConvolutionMap_updateOutput)(
     int dW,               // stride along the width
     int dH);              // stride along the height
 
-/* Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added to
+/* Gradient of SpatialConvolutionMap w.r.t. its input: for each connection gradOutput times the kernel, added to
    each window. Elements outside every window get 0. bias is not used. */
 TH_API void THNN_(SpatialConvolutionMap_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // kernels (K, kH, kW)
     THTensor *bias,        // one value per output channel (nOutputPlane)
     THTensor *connTable,   // connection table (K, 2): input channel, output channel
@@ -1115,13 +1117,13 @@ TH_API void THNN_(SpatialConvolutionMap_updateGradInput)(
     int dW,                // stride along the width
     int dH);               // stride along the height
 
-/* Gradients of SpatialConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+/* Gradients of SpatialConvolutionMap w.r.t. its parameters, accumulated, for each row c of connTable = (i, o):
    gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh, x*dW + kw];
    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
     THTensor *connTable,   // connection table (K, 2): input channel, output channel
@@ -1155,13 +1157,13 @@ TH_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
     int dW,               // stride along the width
     int dH);              // stride along the height
 
-/* Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernel of each connection. bias
-   is not used. */
+/* Gradient of SpatialFullConvolutionMap w.r.t. its input: gradOutput correlated with the kernel of each connection.
+   bias is not used. */
 TH_API void THNN_(SpatialFullConvolutionMap_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // kernels (K, kH, kW)
     THTensor *bias,        // one value per output channel (nOutputPlane)
     THTensor *connTable,   // connection table (K, 2): input channel, output channel
@@ -1170,13 +1172,13 @@ TH_API void THNN_(SpatialFullConvolutionMap_updateGradInput)(
     int dW,                // stride along the width
     int dH);               // stride along the height
 
-/* Gradients of SpatialFullConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+/* Gradients of SpatialFullConvolutionMap w.r.t. its parameters, accumulated, for each row c of connTable = (i, o):
    gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n, o, y*dH + kh, x*dW + kw] * input[n,i,y,x];
    gradBias[o] += scale * sum of gradOutput[n,o] over n and all pixels. */
 TH_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
     THTensor *connTable,   // connection table (K, 2): input channel, output channel
@@ -1202,20 +1204,20 @@ TH_API void THNN_(Linear_updateOutput)(
     THTensor *bias,        // [OPTIONAL] vector (O)
     THTensor *addBuffer);  // [BUFFER] unused
 
-/* Gradient of Linear by its input: gradInput = gradOutput * weight. */
+/* Gradient of Linear w.r.t. its input: gradInput = gradOutput * weight. */
 TH_API void THNN_(Linear_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight);     // matrix (O, I)
 
-/* Gradients of Linear by its parameters, accumulated: gradWeight += scale * gradOutput^T * input and, where bias
+/* Gradients of Linear w.r.t. its parameters, accumulated: gradWeight += scale * gradOutput^T * input and, where bias
    is given, gradBias += scale * the sum of gradOutput over N. */
 TH_API void THNN_(Linear_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradInput,   // [OPTIONAL] unused
     THTensor *weight,      // matrix (O, I)
     THTensor *bias,        // [OPTIONAL] vector (O)
@@ -1250,12 +1252,12 @@ TH_API void THNN_(Im2Col_updateOutput)(
     int sH,            // stride along the height
     int sW);           // stride along the width
 
-/* Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was
-   copied from; elements outside every window get 0. */
+/* Gradient of Im2Col w.r.t. its input: each element of gradOutput is added to the input element that its output element
+   was copied from; elements outside every window get 0. */
 TH_API void THNN_(Im2Col_updateGradInput)(
     THNNState *state,      // library state
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, inputHeight, inputWidth)
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss w.r.t. input (N, C, inputHeight, inputWidth)
     int inputHeight,       // [SIZE input -2] height of the images
     int inputWidth,        // [SIZE input -1] width of the images
     int kH,                // kernel height
@@ -1292,11 +1294,11 @@ TH_API void THNN_(Col2Im_updateOutput)(
     int sH,            // stride along the height
     int sW);           // stride along the width
 
-/* Gradient of Col2Im by its input: Im2Col of gradOutput. */
+/* Gradient of Col2Im w.r.t. its input: Im2Col of gradOutput. */
 TH_API void THNN_(Col2Im_updateGradInput)(
     THNNState *state,      // library state
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss w.r.t. input
     int kH,                // kernel height
     int kW,                // kernel width
     int dH,                // dilation along the height
@@ -1316,7 +1318,7 @@ TH_API void THNN_(Col2Im_updateGradInput)(
    Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's
    unfold. */
 TH_API void THNN_(unfolded_copy)(
-    THTensor *finput,   // [INPUT] [MODIFIED] columns; wholly overwritten, keeps its size
+    THTensor *finput,   // [INPUT] [MODIFIED] columns; completely overwritten, keeps its size
     THTensor *input,    // image (nInputPlane, inputHeight, inputWidth)
     int kW,             // kernel width
     int kH,             // kernel height
@@ -1331,7 +1333,7 @@ TH_API void THNN_(unfolded_copy)(
     int outputHeight);  // height of the output
 
 /* unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that
-   unfolded_copy copies to it. Shapes and errors as in unfolded_copy. */
+   unfolded_copy copies it from. Shapes and errors as in unfolded_copy. */
 TH_API void THNN_(unfolded_acc)(
     THTensor *finput,   // [INPUT] columns
     THTensor *input,    // [MODIFIED] image, accumulated into (nInputPlane, inputHeight, inputWidth)
@@ -1369,23 +1371,23 @@ TH_API void THNN_(TemporalSubSampling_updateOutput)(
     int dW,               // stride
     int inputFrameSize);  // features of the input
 
-/* Gradient of TemporalSubSampling by its input: weight * gradOutput is added to its window. Frames outside
+/* Gradient of TemporalSubSampling w.r.t. its input: weight * gradOutput is added to its window. Frames outside
    every window get 0. */
 TH_API void THNN_(TemporalSubSampling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // factor of each feature (inputFrameSize)
     int kW,                // kernel length
     int dW);               // stride
 
-/* Gradients of TemporalSubSampling by its parameters, accumulated: gradWeight[f] += scale * sum over t of
+/* Gradients of TemporalSubSampling w.r.t. its parameters, accumulated: gradWeight[f] += scale * sum over t of
    gradOutput[t,f] * the sum of the window; gradBias[f] += scale * sum over t of gradOutput[t,f]. */
 TH_API void THNN_(TemporalSubSampling_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
     int kW,                // kernel length
@@ -1412,25 +1414,25 @@ TH_API void THNN_(SpatialSubSampling_updateOutput)(
     int dW,            // stride along the width
     int dH);           // stride along the height
 
-/* Gradient of SpatialSubSampling by its input: weight * gradOutput is added to its window. Elements outside every
+/* Gradient of SpatialSubSampling w.r.t. its input: weight * gradOutput is added to its window. Elements outside every
    window get 0. */
 TH_API void THNN_(SpatialSubSampling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,      // factor of each channel (C)
     int kW,                // kernel width
     int kH,                // kernel height
     int dW,                // stride along the width
     int dH);               // stride along the height
 
-/* Gradients of SpatialSubSampling by its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
+/* Gradients of SpatialSubSampling w.r.t. its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
    gradOutput[n,c,y,x] * the sum of the window; gradBias[c] += scale * sum over n, y, x of gradOutput[n,c,y,x]. */
 TH_API void THNN_(SpatialSubSampling_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
     int kW,                // kernel width
@@ -1463,13 +1465,13 @@ TH_API void THNN_(SpatialMaxPooling_updateOutput)(
     int padH,                // padding above and below
     bool ceil_mode);         // [DEFAULT false] round output sizes up
 
-/* Gradient of SpatialMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+/* Gradient of SpatialMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
    Errors: also IndexError for an index outside its plane. */
 TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THIndexTensor *indices,  // [SAVED] as the forward left them
     int kW,                  // kernel width
     int kH,                  // kernel height
@@ -1503,13 +1505,13 @@ TH_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
     int dilationH,           // distance between kernel elements along the height
     bool ceil_mode);         // [DEFAULT false] round output sizes up
 
-/* Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+/* Gradient of SpatialDilatedMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
    Errors: also IndexError for an index outside its plane. */
 TH_API void THNN_(SpatialDilatedMaxPooling_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THIndexTensor *indices,  // [SAVED] as the forward left them
     int kW,                  // kernel width
     int kH,                  // kernel height
@@ -1536,13 +1538,13 @@ TH_API void THNN_(TemporalMaxPooling_updateOutput)(
     int kW,                  // kernel length
     int dW);                 // stride
 
-/* Gradient of TemporalMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+/* Gradient of TemporalMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
    Errors: also IndexError for another index outside the window. */
 TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THIndexTensor *indices,  // [SAVED] as the forward left them
     int kW,                  // kernel length
     int dW);                 // stride
@@ -1574,13 +1576,13 @@ TH_API void THNN_(VolumetricMaxPooling_updateOutput)(
     int pH,                  // padding above and below
     bool ceilMode);          // [DEFAULT false] round output sizes up
 
-/* Gradient of VolumetricMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
-   Errors: also IndexError for an index that is no element of its window. */
+/* Gradient of VolumetricMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index that is not an element of its window. */
 TH_API void THNN_(VolumetricMaxPooling_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THIndexTensor *indices,  // [SAVED] as the forward left them
     int kT,                  // kernel depth
     int kW,                  // kernel width
@@ -1623,13 +1625,13 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateOutput)(
     int dilationH,           // distance between kernel elements along the height
     bool ceilMode);          // [DEFAULT false] round output sizes up
 
-/* Gradient of VolumetricDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
-   Errors: also IndexError for an index that is no element of its window. */
+/* Gradient of VolumetricDilatedMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index that is not an element of its window. */
 TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THIndexTensor *indices,  // [SAVED] as the forward left them
     int kT,                  // kernel depth
     int kW,                  // kernel width
@@ -1666,13 +1668,13 @@ TH_API void THNN_(SpatialAveragePooling_updateOutput)(
     bool ceil_mode,           // [DEFAULT false] round output sizes up
     bool count_include_pad);  // [DEFAULT true] count padding in the divisor
 
-/* Gradient of SpatialAveragePooling by its input: each gradOutput, divided by its divisor, is added to
+/* Gradient of SpatialAveragePooling w.r.t. its input: each gradOutput, divided by its divisor, is added to
    its window. */
 TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
     THNNState *state,         // library state
     THTensor *input,          // input
-    THTensor *gradOutput,     // gradient of the loss by output, sized as output
-    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,     // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int kW,                   // kernel width
     int kH,                   // kernel height
     int dW,                   // stride along the width
@@ -1705,13 +1707,13 @@ TH_API void THNN_(VolumetricAveragePooling_updateOutput)(
     bool ceil_mode,           // [DEFAULT false] round output sizes up
     bool count_include_pad);  // [DEFAULT true] count padding in the divisor
 
-/* Gradient of VolumetricAveragePooling by its input: each gradOutput, divided by its divisor, is added to
+/* Gradient of VolumetricAveragePooling w.r.t. its input: each gradOutput, divided by its divisor, is added to
    its window. */
 TH_API void THNN_(VolumetricAveragePooling_updateGradInput)(
     THNNState *state,         // library state
     THTensor *input,          // input
-    THTensor *gradOutput,     // gradient of the loss by output, sized as output
-    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,     // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int kT,                   // kernel depth
     int kW,                   // kernel width
     int kH,                   // kernel height
@@ -1737,13 +1739,13 @@ TH_API void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(
     int osizeW,        // width of the output
     int osizeH);       // height of the output
 
-/* Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
+/* Gradient of SpatialAdaptiveAveragePooling w.r.t. its input: each gradOutput, divided by the size of its region, is
    added to the region. */
 TH_API void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
 
 /* VolumetricAdaptiveAveragePooling: the mean of each of osizeT x osizeH x osizeW regions, as in
    SpatialAdaptiveAveragePooling.
@@ -1759,15 +1761,15 @@ TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateOutput)(
     int osizeW,        // width of the output
     int osizeH);       // height of the output
 
-/* Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
+/* Gradient of VolumetricAdaptiveAveragePooling w.r.t. its input: each gradOutput, divided by the size of its region, is
    added to the region. */
 TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
 
-/* SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of
+/* SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, the same regions as in
    SpatialAdaptiveAveragePooling.
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
@@ -1782,13 +1784,13 @@ TH_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
     int owidth,              // width of the output
     int oheight);            // height of the output
 
-/* Gradient of SpatialAdaptiveMaxPooling by its input: gradOutput is added at indices.
+/* Gradient of SpatialAdaptiveMaxPooling w.r.t. its input: gradOutput is added at indices.
    Errors: also IndexError for an index outside its plane. */
 TH_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
     THNNState *state,         // library state
     THTensor *input,          // input
-    THTensor *gradOutput,     // gradient of the loss by output, sized as output
-    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,     // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THIndexTensor *indices);  // [SAVED] as the forward left them
 
 /* SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, whose
@@ -1812,13 +1814,13 @@ TH_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
     THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its plane
     THTensor *randomSamples);  // two numbers in [0, 1] for each plane: for the width and for the height
 
-/* Gradient of SpatialFractionalMaxPooling by its input: gradOutput is added at indices.
+/* Gradient of SpatialFractionalMaxPooling w.r.t. its input: gradOutput is added at indices.
    Errors: also IndexError for an index outside its plane. */
 TH_API void THNN_(SpatialFractionalMaxPooling_updateGradInput)(
     THNNState *state,         // library state
     THTensor *input,          // input
-    THTensor *gradOutput,     // gradient of the loss by output, sized as output
-    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,     // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int outputW,              // width of the output
     int outputH,              // height of the output
     int poolSizeW,            // width of a region
@@ -1846,13 +1848,13 @@ TH_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
     THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its volume
     THTensor *randomSamples);  // three numbers in [0, 1] for each volume: for depth, width and height
 
-/* Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
+/* Gradient of VolumetricFractionalMaxPooling w.r.t. its input: gradOutput is added at indices.
    Errors: also IndexError for an index outside its volume. */
 TH_API void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
     THNNState *state,         // library state
     THTensor *input,          // input
-    THTensor *gradOutput,     // gradient of the loss by output, sized as output
-    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,     // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int outputT,              // depth of the output
     int outputW,              // width of the output
     int outputH,              // height of the output
@@ -1861,8 +1863,8 @@ TH_API void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
     int poolSizeH,            // height of a region
     THIndexTensor *indices);  // [SAVED] as the forward left them
 
-/* SpatialMaxUnpooling: the inverse of a max pooling: output is 0 except at indices, where it is input. Of equal indices
-   the last one in row order counts.
+/* SpatialMaxUnpooling: the inverse of a max pooling: output is 0 except at indices, where it is input. Among equal
+   indices the last one in row order counts.
 
    Shapes: input and indices (N, C, H, W) or (C, H, W); output (N, C, oheight, owidth).
    Errors: ValueError for a size below 1 and for sizes that do not fit, IndexError for an index outside the output.
@@ -1875,19 +1877,19 @@ TH_API void THNN_(SpatialMaxUnpooling_updateOutput)(
     int owidth,              // width of the output
     int oheight);            // height of the output
 
-/* Gradient of SpatialMaxUnpooling by its input: gradOutput at indices. */
+/* Gradient of SpatialMaxUnpooling w.r.t. its input: gradOutput at indices. */
 TH_API void THNN_(SpatialMaxUnpooling_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THIndexTensor *indices,  // position of each input in its plane of the output
     int owidth,              // width of the output
     int oheight);            // height of the output
 
 /* VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding. output is 0 except at
    (t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +
-   (kw << 16). Of equal positions the last one in row order counts.
+   (kw << 16). Among equal positions the last one in row order counts.
 
    Shapes: input and indices (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW).
    Errors: ValueError for a size or stride below 1, negative padding, and for sizes that do not fit, IndexError for a
@@ -1908,12 +1910,12 @@ TH_API void THNN_(VolumetricMaxUnpooling_updateOutput)(
     int pW,                  // padding left and right
     int pH);                 // padding above and below
 
-/* Gradient of VolumetricMaxUnpooling by its input: gradOutput at the positions of the forward. */
+/* Gradient of VolumetricMaxUnpooling w.r.t. its input: gradOutput at the positions of the forward. */
 TH_API void THNN_(VolumetricMaxUnpooling_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THIndexTensor *indices,  // element of the kernel, packed
     int oT,                  // depth of the output
     int oW,                  // width of the output
@@ -1945,14 +1947,14 @@ TH_API void THNN_(FeatureLPPooling_updateOutput)(
     int stride,        // features from one window to the next
     bool batchMode);   // dimension 0 is the batch
 
-/* Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1) is added to each element of its
-   window. A window whose output is 0 adds nothing. */
+/* Gradient of FeatureLPPooling w.r.t. its input: gradOutput * (input / output)^(power - 1) is added to each element of
+   its window. A window whose output is 0 adds nothing. */
 TH_API void THNN_(FeatureLPPooling_updateGradInput)(
     THNNState *state,      // library state
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
     THTensor *input,       // input
     THTensor *output,      // as the forward left it
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     accreal power,         // exponent
     int width,             // features of a window
     int stride,            // features from one window to the next
@@ -1975,13 +1977,13 @@ TH_API void THNN_(TemporalReplicationPadding_updateOutput)(
     int pad_l,         // elements added left; negative: cropped
     int pad_r);        // elements added right
 
-/* Gradient of TemporalReplicationPadding by its input: every element of gradOutput is added at the
-   element of input from which its element of output was copied. */
+/* Gradient of TemporalReplicationPadding w.r.t. its input: each element of gradOutput is added to
+   the input element that its output element was copied from. */
 TH_API void THNN_(TemporalReplicationPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int pad_l,             // elements added left; negative: cropped
     int pad_r);            // elements added right
 
@@ -2001,13 +2003,13 @@ TH_API void THNN_(TemporalReflectionPadding_updateOutput)(
     int pad_l,         // elements added left; negative: cropped
     int pad_r);        // elements added right
 
-/* Gradient of TemporalReflectionPadding by its input: every element of gradOutput is added at the
-   element of input from which its element of output was copied. */
+/* Gradient of TemporalReflectionPadding w.r.t. its input: each element of gradOutput is added to
+   the input element that its output element was copied from. */
 TH_API void THNN_(TemporalReflectionPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int pad_l,             // elements added left; negative: cropped
     int pad_r);            // elements added right
 
@@ -2027,13 +2029,13 @@ TH_API void THNN_(SpatialReplicationPadding_updateOutput)(
     int pad_t,         // rows added above
     int pad_b);        // rows added below
 
-/* Gradient of SpatialReplicationPadding by its input: every element of gradOutput is added at the
-   element of input from which its element of output was copied. */
+/* Gradient of SpatialReplicationPadding w.r.t. its input: each element of gradOutput is added to
+   the input element that its output element was copied from. */
 TH_API void THNN_(SpatialReplicationPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int pad_l,             // elements added left; negative: cropped
     int pad_r,             // elements added right
     int pad_t,             // rows added above
@@ -2057,13 +2059,13 @@ TH_API void THNN_(SpatialReflectionPadding_updateOutput)(
     int pad_t,         // rows added above
     int pad_b);        // rows added below
 
-/* Gradient of SpatialReflectionPadding by its input: every element of gradOutput is added at the
-   element of input from which its element of output was copied. */
+/* Gradient of SpatialReflectionPadding w.r.t. its input: each element of gradOutput is added to
+   the input element that its output element was copied from. */
 TH_API void THNN_(SpatialReflectionPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int pad_l,             // elements added left; negative: cropped
     int pad_r,             // elements added right
     int pad_t,             // rows added above
@@ -2087,13 +2089,13 @@ TH_API void THNN_(VolumetricReplicationPadding_updateOutput)(
     int pfront,        // slices added in front
     int pback);        // slices added behind
 
-/* Gradient of VolumetricReplicationPadding by its input: every element of gradOutput is added at the
-   element of input from which its element of output was copied. */
+/* Gradient of VolumetricReplicationPadding w.r.t. its input: each element of gradOutput is added to
+   the input element that its output element was copied from. */
 TH_API void THNN_(VolumetricReplicationPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int pleft,             // columns added left; negative: cropped
     int pright,            // columns added right
     int ptop,              // rows added above
@@ -2117,12 +2119,13 @@ TH_API void THNN_(TemporalUpSamplingNearest_updateOutput)(
     THTensor *output,   // [OUT] result (N, C, W*scale_factor)
     int scale_factor);  // repetitions along each axis
 
-/* Gradient of TemporalUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+/* Gradient of TemporalUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each
+   element. */
 TH_API void THNN_(TemporalUpSamplingNearest_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int scale_factor);     // repetitions along each axis
 
 /* SpatialUpSamplingNearest: every pixel repeated scale_factor times along the height and the width.
@@ -2138,12 +2141,12 @@ TH_API void THNN_(SpatialUpSamplingNearest_updateOutput)(
     THTensor *output,   // [OUT] result (N, C, H*scale_factor, W*scale_factor)
     int scale_factor);  // repetitions along each axis
 
-/* Gradient of SpatialUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+/* Gradient of SpatialUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each element. */
 TH_API void THNN_(SpatialUpSamplingNearest_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int scale_factor);     // repetitions along each axis
 
 /* VolumetricUpSamplingNearest: every element of a volume repeated scale_factor times along each axis.
@@ -2159,12 +2162,13 @@ TH_API void THNN_(VolumetricUpSamplingNearest_updateOutput)(
     THTensor *output,   // [OUT] result (N, C, T*scale_factor, H*scale_factor, W*scale_factor)
     int scale_factor);  // repetitions along each axis
 
-/* Gradient of VolumetricUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+/* Gradient of VolumetricUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each
+   element. */
 TH_API void THNN_(VolumetricUpSamplingNearest_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int scale_factor);     // repetitions along each axis
 
 /* TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element
@@ -2183,12 +2187,12 @@ TH_API void THNN_(TemporalUpSamplingLinear_updateOutput)(
     THTensor *output,  // [OUT] result (N, C, outputWidth)
     int outputWidth);  // width of the output
 
-/* Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, times the weights of the
-   forward, is added at the elements of input from which its element of output was computed. */
+/* Gradient of TemporalUpSamplingLinear w.r.t. its input: each element of gradOutput, times the forward's
+   weights, is added to the input elements that its output element was computed from. */
 TH_API void THNN_(TemporalUpSamplingLinear_updateGradInput)(
     THNNState *state,      // library state
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, W)
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss w.r.t. input (N, C, W)
     int nbatch,            // [SIZE input 0] N
     int nchannels,         // [SIZE input 1] C
     int inputWidth,        // [SIZE input -1] width of the input
@@ -2211,12 +2215,12 @@ TH_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
     int outputHeight,  // height of the output
     int outputWidth);  // width of the output
 
-/* Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, times the weights of the
-   forward, is added at the elements of input from which its element of output was computed. */
+/* Gradient of SpatialUpSamplingBilinear w.r.t. its input: each element of gradOutput, times the forward's
+   weights, is added to the input elements that its output element was computed from. */
 TH_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
     THNNState *state,      // library state
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, H, W)
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss w.r.t. input (N, C, H, W)
     int nbatch,            // [SIZE input 0] N
     int nchannels,         // [SIZE input 1] C
     int inputHeight,       // [SIZE input -2] height of the input
@@ -2237,12 +2241,12 @@ TH_API void THNN_(VolumetricUpSamplingTrilinear_updateOutput)(
     int outputHeight,  // height of the output
     int outputWidth);  // width of the output
 
-/* Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, times the weights of the
-   forward, is added at the elements of input from which its element of output was computed. */
+/* Gradient of VolumetricUpSamplingTrilinear w.r.t. its input: each element of gradOutput, times the forward's
+   weights, is added to the input elements that its output element was computed from. */
 TH_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
     THNNState *state,      // library state
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, T, H, W)
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss w.r.t. input (N, C, T, H, W)
     int nbatch,            // [SIZE input 0] N
     int nchannels,         // [SIZE input 1] C
     int inputDepth,        // [SIZE input -3] depth of the input
@@ -2268,15 +2272,15 @@ TH_API void THNN_(SpatialGridSamplerBilinear_updateOutput)(
     THTensor *grid,     // positions (N, oH, oW, 2), the last dimension x, y
     THTensor *output);  // [OUT] result
 
-/* Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
-   between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number. */
+/* Gradients of SpatialGridSamplerBilinear w.r.t. its input and the positions; the gradient w.r.t. a position is the
+   slope between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number. */
 TH_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *grid,         // positions
-    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
-    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss w.r.t. grid
+    THTensor *gradOutput);  // gradient of the loss w.r.t. output, sized as output
 
 /* VolumetricGridSamplerBilinear: SpatialGridSamplerBilinear for volumes, from the eight elements around a position.
 
@@ -2288,27 +2292,27 @@ TH_API void THNN_(VolumetricGridSamplerBilinear_updateOutput)(
     THTensor *grid,     // positions (N, oT, oH, oW, 3), the last dimension x, y, z
     THTensor *output);  // [OUT] result
 
-/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions, as in SpatialGridSamplerBilinear. */
+/* Gradients of VolumetricGridSamplerBilinear w.r.t. its input and the positions, as in SpatialGridSamplerBilinear. */
 TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *grid,         // positions
-    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
-    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss w.r.t. grid
+    THTensor *gradOutput);  // gradient of the loss w.r.t. output, sized as output
 
 /* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or
-   not. The layers of thnn.nn call it. Special cases of it are TemporalUpSamplingNearest, SpatialUpSamplingNearest,
+   not. The layers of thnn.nn call it. Its special cases are TemporalUpSamplingNearest, SpatialUpSamplingNearest,
    VolumetricUpSamplingNearest, TemporalUpSamplingLinear, SpatialUpSamplingBilinear and VolumetricUpSamplingTrilinear.
 
      nearest:           output[x] = input[floor(x * s)]
      linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
      and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
 
-   with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. As in torch, linear
-   resampling does not depend on the scale where outputWidth is W, nearest elements of images where it is W or 2 * W.
-   Positions beyond the last input are those of the last input.
-   Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
+   with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. As in torch, the scale has no effect
+   on linear resampling if outputWidth is W, nor on nearest resampling of images if it is W or 2 * W. Positions beyond
+   the last input are moved to the last input.
+   Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has only W,
    three have T before H.
    Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a
    scale that is negative or not finite; for align_corners without linear, or with a scale. Source:
@@ -2327,13 +2331,13 @@ TH_API void THNN_(Interpolation_updateOutput)(
     accreal scaleHeight,  // [DEFAULT 0] inputs per output along the height, 0: the ratio of the sizes
     accreal scaleWidth);  // [DEFAULT 0] inputs per output along the width, 0: the ratio of the sizes
 
-/* Gradient of Interpolation by its input: every element of gradOutput, times the weights of the
-   forward, is added at the elements of input from which its element of output was computed. */
+/* Gradient of Interpolation w.r.t. its input: each element of gradOutput, times the forward's
+   weights, is added to the input elements that its output element was computed from. */
 TH_API void THNN_(Interpolation_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int outputDepth,       // depth of the output; 1 if there is no depth
     int outputHeight,      // height of the output; 1 if there is no height
     int outputWidth,       // width of the output
@@ -2358,12 +2362,12 @@ TH_API void THNN_(Threshold_updateOutput)(
     accreal val,        // replaces the other values
     bool inplace);      // [DEFAULT false] write the result into input
 
-/* Gradient of Threshold by its input: 0 where input <= threshold, else gradOutput. */
+/* Gradient of Threshold w.r.t. its input: 0 where input <= threshold, else gradOutput. */
 TH_API void THNN_(Threshold_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     accreal threshold,     // values above it are kept
     accreal val,           // replaces the other values
     bool inplace);         // write the result into gradOutput
@@ -2377,12 +2381,12 @@ TH_API void THNN_(LeakyReLU_updateOutput)(
     accreal negval,    // slope where input is not positive
     bool inplace);     // [DEFAULT false] write the result into input
 
-/* Gradient of LeakyReLU by its input: gradOutput where input > 0, else negval * gradOutput. */
+/* Gradient of LeakyReLU w.r.t. its input: gradOutput where input > 0, else negval * gradOutput. */
 TH_API void THNN_(LeakyReLU_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     accreal negval,        // slope where input is not positive
     bool inplace);         // write the result into gradOutput
 
@@ -2392,12 +2396,12 @@ TH_API void THNN_(Sigmoid_updateOutput)(
     THTensor *input,    // input, any shape
     THTensor *output);  // [OUT] [LIKE input] result
 
-/* Gradient of Sigmoid by its input: gradOutput * output * (1 - output). */
+/* Gradient of Sigmoid w.r.t. its input: gradOutput * output * (1 - output). */
 TH_API void THNN_(Sigmoid_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // [OPTIONAL] unused
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
     THTensor *output);     // result of the forward
 
 /* Tanh: output = tanh(input). Any shape. Source: Torch7 nn.Tanh. */
@@ -2406,12 +2410,12 @@ TH_API void THNN_(Tanh_updateOutput)(
     THTensor *input,    // input, any shape
     THTensor *output);  // [OUT] [LIKE input] result
 
-/* Gradient of Tanh by its input: gradOutput * (1 - output^2). */
+/* Gradient of Tanh w.r.t. its input: gradOutput * (1 - output^2). */
 TH_API void THNN_(Tanh_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // [OPTIONAL] unused
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
     THTensor *output);     // result of the forward
 
 /* SoftMax: output = exp(input) / sum over channels of exp(input), computed after subtracting the maximum.
@@ -2423,12 +2427,12 @@ TH_API void THNN_(SoftMax_updateOutput)(
     THTensor *input,    // input (C), (N, C), (C, H, W) or (N, C, H, W)
     THTensor *output);  // [OUT] [LIKE input] result
 
-/* Gradient of SoftMax by its input: output * (gradOutput - sum over channels of gradOutput * output). */
+/* Gradient of SoftMax w.r.t. its input: output * (gradOutput - sum over channels of gradOutput * output). */
 TH_API void THNN_(SoftMax_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // [OPTIONAL] unused
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
     THTensor *output);     // result of the forward
 
 /* LogSoftMax: output = input - log(sum over channels of exp(input)), the logarithm of SoftMax.
@@ -2440,12 +2444,12 @@ TH_API void THNN_(LogSoftMax_updateOutput)(
     THTensor *input,    // input (C), (N, C), (C, H, W) or (N, C, H, W)
     THTensor *output);  // [OUT] [LIKE input] result
 
-/* Gradient of LogSoftMax by its input: gradOutput - exp(output) * sum over channels of gradOutput. */
+/* Gradient of LogSoftMax w.r.t. its input: gradOutput - exp(output) * sum over channels of gradOutput. */
 TH_API void THNN_(LogSoftMax_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // [OPTIONAL] unused
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
     THTensor *output);     // result of the forward
 
 /* Abs: output = |input|. Any shape. Source: Torch7 nn.Abs. */
@@ -2454,12 +2458,12 @@ TH_API void THNN_(Abs_updateOutput)(
     THTensor *input,    // input, any shape
     THTensor *output);  // [OUT] [LIKE input] result
 
-/* Gradient of Abs by its input: -gradOutput where input < 0, else gradOutput. */
+/* Gradient of Abs w.r.t. its input: -gradOutput where input < 0, else gradOutput. */
 TH_API void THNN_(Abs_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
 
 /* Sqrt: output = sqrt(input), NaN where input < 0. Any shape. Source: Torch7 nn.Sqrt. */
 TH_API void THNN_(Sqrt_updateOutput)(
@@ -2468,12 +2472,12 @@ TH_API void THNN_(Sqrt_updateOutput)(
     THTensor *output,  // [OUT] [LIKE input] result
     accreal eps);      // [DEFAULT 0] unused
 
-/* Gradient of Sqrt by its input: gradOutput / (2 * output), and 0 where output is 0. */
+/* Gradient of Sqrt w.r.t. its input: gradOutput / (2 * output), and 0 where output is 0. */
 TH_API void THNN_(Sqrt_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // [OPTIONAL] unused
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
     THTensor *output);     // result of the forward
 
 /* Square: output = input^2. Any shape. Source: Torch7 nn.Square. */
@@ -2482,12 +2486,12 @@ TH_API void THNN_(Square_updateOutput)(
     THTensor *input,    // input, any shape
     THTensor *output);  // [OUT] [LIKE input] result
 
-/* Gradient of Square by its input: 2 * input * gradOutput. */
+/* Gradient of Square w.r.t. its input: 2 * input * gradOutput. */
 TH_API void THNN_(Square_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
 
 /* HardTanh: output = min(max(input, min_val), max_val). Any shape; NaN stays NaN.
    Errors: ValueError if min_val > max_val. Source: Torch7 nn.HardTanh. */
@@ -2499,12 +2503,12 @@ TH_API void THNN_(HardTanh_updateOutput)(
     accreal max_val,   // [DEFAULT 1] largest value of output
     bool inplace);     // [DEFAULT false] write the result into input
 
-/* Gradient of HardTanh by its input: gradOutput between the limits, 0 at the limits and beyond. */
+/* Gradient of HardTanh w.r.t. its input: gradOutput between the limits, 0 at the limits and beyond. */
 TH_API void THNN_(HardTanh_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     accreal min_val,       // least value of output
     accreal max_val,       // largest value of output
     bool inplace);         // write the result into gradOutput
@@ -2517,12 +2521,12 @@ TH_API void THNN_(HardShrink_updateOutput)(
     THTensor *output,  // [OUT] [LIKE input] result
     accreal lambda);   // [DEFAULT 0.5] limit of the values that become 0
 
-/* Gradient of HardShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput. */
+/* Gradient of HardShrink w.r.t. its input: 0 where -lambda <= input <= lambda, else gradOutput. */
 TH_API void THNN_(HardShrink_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     accreal lambda);       // limit of the values that become 0
 
 /* SoftShrink: output = input - lambda where input > lambda, input + lambda where input < -lambda, else 0. Any shape;
@@ -2533,12 +2537,12 @@ TH_API void THNN_(SoftShrink_updateOutput)(
     THTensor *output,  // [OUT] [LIKE input] result
     accreal lambda);   // [DEFAULT 0.5] distance by which values move towards 0
 
-/* Gradient of SoftShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput. */
+/* Gradient of SoftShrink w.r.t. its input: 0 where -lambda <= input <= lambda, else gradOutput. */
 TH_API void THNN_(SoftShrink_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     accreal lambda);       // distance by which values move towards 0
 
 /* ELU: output = input where input > 0, else alpha * (exp(input) - 1). Any shape. Source: Clevert, Unterthiner and
@@ -2550,13 +2554,13 @@ TH_API void THNN_(ELU_updateOutput)(
     accreal alpha,     // [DEFAULT 1] output tends to -alpha for negative inputs
     bool inplace);     // [DEFAULT false] write the result into input
 
-/* Gradient of ELU by its input: gradOutput where output > 0, else gradOutput * (output + alpha).
-   Errors: ValueError if alpha < 0, where the sign of output does not tell that of input. */
+/* Gradient of ELU w.r.t. its input: gradOutput where output > 0, else gradOutput * (output + alpha).
+   Errors: ValueError if alpha < 0, where the sign of output does not determine the sign of input. */
 TH_API void THNN_(ELU_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // [OPTIONAL] unused
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
-    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
     THTensor *output,      // result of the forward
     accreal alpha,         // at least 0
     bool inplace);         // write the result into gradOutput
@@ -2570,13 +2574,13 @@ TH_API void THNN_(SoftPlus_updateOutput)(
     accreal beta,        // [DEFAULT 1] steepness
     accreal threshold);  // [DEFAULT 20] output is input where beta * input is above it
 
-/* Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
+/* Gradient of SoftPlus w.r.t. its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
    output)). */
 TH_API void THNN_(SoftPlus_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // [OPTIONAL] unused
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
     THTensor *output,      // result of the forward
     accreal beta,          // steepness
     accreal threshold);    // the slope is 1 where beta * output is above it
@@ -2588,12 +2592,12 @@ TH_API void THNN_(LogSigmoid_updateOutput)(
     THTensor *output,   // [OUT] [LIKE input] result
     THTensor *buffer);  // [SCRATCH] unused
 
-/* Gradient of LogSigmoid by its input: gradOutput / (1 + exp(input)). */
+/* Gradient of LogSigmoid w.r.t. its input: gradOutput / (1 + exp(input)). */
 TH_API void THNN_(LogSigmoid_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *buffer);     // [SCRATCH] unused
 
 /* PReLU: output = input where input > 0, else weight * input; one weight per channel, or one for all.
@@ -2607,21 +2611,21 @@ TH_API void THNN_(PReLU_updateOutput)(
     THTensor *weight,         // slopes (C), or one element
     THIndex_t nOutputPlane);  // [DEFAULT 0] C, or 0 for a shared slope
 
-/* Gradient of PReLU by its input: gradOutput where input > 0, else weight * gradOutput. */
+/* Gradient of PReLU w.r.t. its input: gradOutput where input > 0, else weight * gradOutput. */
 TH_API void THNN_(PReLU_updateGradInput)(
     THNNState *state,         // library state
     THTensor *input,          // input
-    THTensor *gradOutput,     // gradient of the loss by output, sized as output
-    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,     // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,         // slopes (C), or one element
     THIndex_t nOutputPlane);  // C, or 0 for a shared slope
 
-/* Gradient of PReLU by its slopes, accumulated: gradWeight[c] += scale * sum of input * gradOutput over the elements
-   of channel c (of all channels if nOutputPlane is 0) with input <= 0. */
+/* Gradient of PReLU w.r.t. its slopes, accumulated: gradWeight[c] += scale * sum of input * gradOutput over the
+   elements of channel c (of all channels if nOutputPlane is 0) with input <= 0. */
 TH_API void THNN_(PReLU_accGradParameters)(
     THNNState *state,          // library state
     THTensor *input,           // input
-    THTensor *gradOutput,      // gradient of the loss by output, sized as output
+    THTensor *gradOutput,      // gradient of the loss w.r.t. output, sized as output
     THTensor *gradInput,       // [OPTIONAL] unused
     THTensor *weight,          // slopes (C), or one element
     THTensor *gradWeight,      // [MODIFIED] sized as weight
@@ -2640,13 +2644,13 @@ TH_API void THNN_(GatedLinear_updateOutput)(
     THTensor *output,  // [OUT] result, half as large along dim
     int dim);          // dimension of the halves, from 0
 
-/* Gradient of GatedLinear by its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
+/* Gradient of GatedLinear w.r.t. its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
    second, s = sigmoid(b). */
 TH_API void THNN_(GatedLinear_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input, an even size along dim
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     int dim);              // dimension of the halves, from 0
 
 /* RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2 or, if train, a
@@ -2666,13 +2670,13 @@ TH_API void THNN_(RReLU_updateOutput)(
     bool inplace,             // [DEFAULT false] write the result into input
     THGenerator *generator);  // random numbers
 
-/* Gradient of RReLU by its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
+/* Gradient of RReLU w.r.t. its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
    input > 0 and gradOutput * (lower + upper) / 2 elsewhere. */
 TH_API void THNN_(RReLU_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *noise,       // as the forward left it; read if train and upper - lower > 1e-6
     accreal lower,         // least slope
     accreal upper,         // largest slope
@@ -2701,13 +2705,13 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THTensor *total_weight,  // [SAVED] [MIXED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
-/* Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage,
+/* Gradient of ClassNLLCriterion w.r.t. its input: -weights[t] at each target t, divided by total_weight if sizeAverage,
    which gives -1 for an input (C); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not above 0. */
 TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // log-probabilities (N, C) or (C)
     THIndexTensor *target,   // [TARGET] classes (N) or (1)
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage,        // divide by total_weight
     THTensor *weights,       // [OPTIONAL] one value per class (C)
     THTensor *total_weight,  // [SAVED] [MIXED] as the forward left it
@@ -2724,12 +2728,12 @@ TH_API void THNN_(MSECriterion_updateOutput)(
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
-/* Gradient of MSECriterion by its input: 2 * (input - target), divided by the number of elements if sizeAverage. */
+/* Gradient of MSECriterion w.r.t. its input: 2 * (input - target), divided by the number of elements if sizeAverage. */
 TH_API void THNN_(MSECriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
     THTensor *target,     // [TARGET] with as many elements as input
-    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage);    // divide by the number of elements
 
 /* SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the
@@ -2745,13 +2749,13 @@ TH_API void THNN_(SmoothL1Criterion_updateOutput)(
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
-/* Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if
+/* Gradient of SmoothL1Criterion w.r.t. its input: d clamped to [-1, 1], divided by the number of elements if
    sizeAverage. */
 TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
     THTensor *target,     // [TARGET] with as many elements as input
-    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage);    // divide by the number of elements
 
 /* BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input))
@@ -2769,13 +2773,13 @@ TH_API void THNN_(BCECriterion_updateOutput)(
     bool sizeAverage,    // [DEFAULT true] divide by the number of elements
     THTensor *weights);  // [OPTIONAL] factor of each element, as many as input has
 
-/* Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by
+/* Gradient of BCECriterion w.r.t. its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by
    the number of elements if sizeAverage. */
 TH_API void THNN_(BCECriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
     THTensor *target,     // [TARGET] with as many elements as input
-    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage,     // divide by the number of elements
     THTensor *weights);   // [OPTIONAL] factor of each element, as many as input has
 
@@ -2790,13 +2794,13 @@ TH_API void THNN_(AbsCriterion_updateOutput)(
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
-/* Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if
+/* Gradient of AbsCriterion w.r.t. its input: 1 where input >= target, else -1, divided by the number of elements if
    sizeAverage. */
 TH_API void THNN_(AbsCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
     THTensor *target,     // [TARGET] with as many elements as input
-    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage);    // divide by the number of elements
 
 /* DistKLDivCriterion: Kullback-Leibler divergence, the sum of target * (log(target) - input) over the elements with
@@ -2812,13 +2816,13 @@ TH_API void THNN_(DistKLDivCriterion_updateOutput)(
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
-/* Gradient of DistKLDivCriterion by its input: -target where target > 0, else 0, divided by the number of elements if
-   sizeAverage. */
+/* Gradient of DistKLDivCriterion w.r.t. its input: -target where target > 0, else 0, divided by the number of elements
+   if sizeAverage. */
 TH_API void THNN_(DistKLDivCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // log-probabilities, any shape
     THTensor *target,     // [TARGET] probabilities, as many as input has
-    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage);    // divide by the number of elements
 
 /* L1Cost: sum of |input|, a penalty without a target. Any shape; output one element. Source: Torch7 nn.L1Cost. */
@@ -2827,12 +2831,12 @@ TH_API void THNN_(L1Cost_updateOutput)(
     THTensor *input,    // input, any shape
     THTensor *output);  // [OUT] the loss, one element
 
-/* Gradient of L1Cost by its input: the sign of input, 0 for 0. */
+/* Gradient of L1Cost w.r.t. its input: the sign of input, 0 for 0. */
 TH_API void THNN_(L1Cost_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input, any shape
     THTensor *gradOutput,  // [OPTIONAL] unused
-    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
 
 /* MarginCriterion: hinge loss, the sum of max(0, margin - input * target), divided by the number of elements if
    sizeAverage.
@@ -2848,13 +2852,13 @@ TH_API void THNN_(MarginCriterion_updateOutput)(
     bool sizeAverage,  // [DEFAULT true] divide by the number of elements
     accreal margin);   // [DEFAULT 1] products above it cost nothing
 
-/* Gradient of MarginCriterion by its input: -target where input * target < margin, else 0, divided by the number of
+/* Gradient of MarginCriterion w.r.t. its input: -target where input * target < margin, else 0, divided by the number of
    elements if sizeAverage. */
 TH_API void THNN_(MarginCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
     THTensor *target,     // [TARGET] -1 or 1, as many as input has
-    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage,     // divide by the number of elements
     accreal margin);      // products above it cost nothing
 
@@ -2870,13 +2874,13 @@ TH_API void THNN_(SoftMarginCriterion_updateOutput)(
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
-/* Gradient of SoftMarginCriterion by its input: -target / (1 + exp(input * target)), divided by the number of
+/* Gradient of SoftMarginCriterion w.r.t. its input: -target / (1 + exp(input * target)), divided by the number of
    elements if sizeAverage. */
 TH_API void THNN_(SoftMarginCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
     THTensor *target,     // [TARGET] -1 or 1, as many as input has
-    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage);    // divide by the number of elements
 
 /* SpatialClassNLLCriterion: ClassNLLCriterion of every pixel, the sum of -weights[t] * input[n,t,h,w] over the
@@ -2898,13 +2902,13 @@ TH_API void THNN_(SpatialClassNLLCriterion_updateOutput)(
     THTensor *total_weight,  // [SAVED] [MIXED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
-/* Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if
+/* Gradient of SpatialClassNLLCriterion w.r.t. its input: -weights[t] at the targets, divided by total_weight if
    sizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0. */
 TH_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // log-probabilities (N, C, H, W)
     THIndexTensor *target,   // [TARGET] classes (N, H, W)
-    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage,        // divide by total_weight
     THTensor *weights,       // [OPTIONAL] one per class (C)
     THTensor *total_weight,  // [SAVED] [MIXED] as the forward left it
@@ -2915,7 +2919,7 @@ TH_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
 
    Shapes: input (N, C) or (C); target (N) or (1), or without dimensions, classes 0 <= t < C; weights (C) or None for
    1 each; output one element.
-   Errors: IndexError for a target that is no class; ValueError for a p other than 1 and 2 and for sizes that do not
+   Errors: IndexError for a target that is not a class; ValueError for a p other than 1 and 2 and for sizes that do not
    fit. Source: Torch7 nn.MultiMarginCriterion. */
 TH_API void THNN_(MultiMarginCriterion_updateOutput)(
     THNNState *state,       // library state
@@ -2927,14 +2931,14 @@ TH_API void THNN_(MultiMarginCriterion_updateOutput)(
     THTensor *weights,      // [OPTIONAL] one per class (C)
     accreal margin);        // [DEFAULT 1] least difference that costs nothing
 
-/* Gradient of MultiMarginCriterion by its input: with z = margin - input[n,t] + input[n,j] and the slope k =
+/* Gradient of MultiMarginCriterion w.r.t. its input: with z = margin - input[n,t] + input[n,j] and the slope k =
    weights[t] * p * z^(p-1) / C where z > 0, else 0, it is k for every class j != t and minus the sum of these for t,
    divided by N if sizeAverage. */
 TH_API void THNN_(MultiMarginCriterion_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // scores (N, C) or (C)
     THIndexTensor *target,  // [TARGET] classes (N) or (1)
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     bool sizeAverage,       // divide by N
     int p,                  // exponent, 1 or 2
     THTensor *weights,      // [OPTIONAL] one per class (C)
@@ -2946,8 +2950,8 @@ TH_API void THNN_(MultiMarginCriterion_updateGradInput)(
    twice.
 
    Shapes: input and target (N, C) or (C); output one element.
-   Errors: IndexError for a number before the first -1 that is no class; ValueError for sizes that do not fit. Source:
-   Torch7 nn.MultiLabelMarginCriterion.
+   Errors: IndexError for a number before the first -1 that is not a class; ValueError for sizes that do not fit.
+   Source: Torch7 nn.MultiLabelMarginCriterion.
    [DERIVATIVE constant] */
 TH_API void THNN_(MultiLabelMarginCriterion_updateOutput)(
     THNNState *state,       // library state
@@ -2957,13 +2961,13 @@ TH_API void THNN_(MultiLabelMarginCriterion_updateOutput)(
     THTensor *isTarget,     // [SAVED] [LIKE input] 1 for the classes of the row, 0 for the others
     bool sizeAverage);      // [DEFAULT true] divide by N
 
-/* Gradient of MultiLabelMarginCriterion by its input: every positive term adds 1 / C for its j and subtracts it for
+/* Gradient of MultiLabelMarginCriterion w.r.t. its input: every positive term adds 1 / C for its j and subtracts it for
    its t, divided by N if sizeAverage. */
 TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // scores (N, C) or (C)
     THIndexTensor *target,  // [TARGET] sized as input: classes, then -1
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *isTarget,     // [SAVED] as the forward left it
     bool sizeAverage);      // divide by N
 
@@ -2974,10 +2978,10 @@ TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
 
      output[i,d] = weight[input[i],d]
 
-   The autograd class has a gradient by weight only. LookupTable_renorm, called before it, limits the norms of the rows
-   in use. Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
-   Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
-   Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only. */
+   The autograd class has a gradient w.r.t. weight only. LookupTable_renorm, called before it, limits the norms of the
+   rows in use. Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
+   Errors: IndexError for a row number outside of the table, ValueError for a weight that is not a matrix. Source:
+   Torch7 nn.LookupTable, torch.nn.Embedding; the original THNN had only the gradient. */
 TH_API void THNN_(LookupTable_updateOutput)(
     THNNState *state,      // library state
     THIndexTensor *input,  // row numbers (...)
@@ -2986,14 +2990,14 @@ TH_API void THNN_(LookupTable_updateOutput)(
     bool scaleGradByFreq,  // [DEFAULT false] read by the backward only
     int paddingValue);     // [DEFAULT -1] read by the backward only
 
-/* Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
-   input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
+/* Gradient of LookupTable w.r.t. its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i
+   with input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
 
    Shapes: gradOutput (..., D) or (n, D), with n the number of indices; gradWeight (rows, D). */
 TH_API void THNN_(LookupTable_accGradParameters)(
     THNNState *state,         // library state
     THIndexTensor *input,     // row numbers (...)
-    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradOutput,     // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,     // [MODIFIED] sized as weight
     THIntegerTensor *count,   // [BUFFER] unused
     THTensor *sorted,         // [BUFFER] [OPTIONAL] unused
@@ -3006,8 +3010,8 @@ TH_API void THNN_(LookupTable_accGradParameters)(
    above maxNorm, and only once if idx names it several times; norm = (sum over d of |weight[row,d]|^normType)^(1 /
    normType), the largest |weight[row,d]| for an infinite normType.
    Shapes: idx (...) of row numbers from 0; weight (rows, D).
-   Errors: IndexError for a row number outside of the table; ValueError for a weight that is no matrix, a normType not
-   above 0, a negative maxNorm. */
+   Errors: IndexError for a row number outside of the table; ValueError for a weight that is not a matrix, a normType
+   not above 0, a negative maxNorm. */
 TH_API void THNN_(LookupTable_renorm)(
     THNNState *state,    // library state
     THIndexTensor *idx,  // row numbers (...)
@@ -3020,7 +3024,7 @@ TH_API void THNN_(LookupTable_renorm)(
      output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue
 
    Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
-   bag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first
+   bag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. The first of equal maxima
    gets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
    Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number
    other than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
@@ -3038,7 +3042,7 @@ TH_API void THNN_(LookupTableBag_updateOutput)(
     bool scaleGradByFreq,       // [DEFAULT false] read by the backward only
     int paddingValue);          // [DEFAULT -1] row number that bags leave out; -1 for none
 
-/* Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
+/* Gradient of LookupTableBag w.r.t. its table, accumulated: for each i in bag b with input[i] != paddingValue,
    gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of
    occurrences of input[i] in input if scaleGradByFreq; for a maximum
    gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d]. */
@@ -3046,7 +3050,7 @@ TH_API void THNN_(LookupTableBag_accGradParameters)(
     THNNState *state,           // library state
     THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
     THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
-    THTensor *gradOutput,       // gradient of the loss by output, sized as output
+    THTensor *gradOutput,       // gradient of the loss w.r.t. output, sized as output
     THTensor *gradWeight,       // [MODIFIED] sized as weight
     THIndexTensor *bagSize,     // [SAVED] as the forward left it (B)
     THIndexTensor *maxIndices,  // [SAVED] as the forward left it
@@ -3063,7 +3067,7 @@ TH_API void THNN_(LookupTableBag_accGradParameters)(
    uses value * inverse + shift, or sign(value) + shift where |value| is above the largest. In training,
    entries are normalized in their order: a |value| above the largest of its key so far first replaces it, and the
    inverse; the rate of each key is set to 1. The normalized values are stored in normalizedValues, for
-   accGradParameters. The functions form no class.
+   accGradParameters. The module has no class.
    Shapes: keys and values (n); sizes and cumSumSizes (N); weight (rows, O) or (rows, O + 4); bias (O); output (N, O).
    Errors: IndexError for a key outside of the table, for sizes whose sum is not n, and for cumSumSizes that are not
    their running sums; ValueError for sizes of tensors that do not fit. Source: Torch7 nn.IndexLinear.
@@ -3078,10 +3082,10 @@ TH_API void THNN_(IndexLinear_updateOutput)(
     THTensor *output,            // [OUT] result (N, O)
     THTensor *weight,            // [MODIFIED] the table (rows, O) or (rows, O + 4)
     THTensor *bias,              // one per output (O)
-    THTensor *normalizedValues,  // [OUT] [SAVED] the values used (n); left alone where values are not normalized
+    THTensor *normalizedValues,  // [OUT] [SAVED] the values used (n); unchanged where values are not normalized
     int train);                  // not 0: update the first three columns of normalizing tables
 
-/* Gradients of IndexLinear by its parameters, one row per key: gradWeight is resized and overwritten,
+/* Gradients of IndexLinear w.r.t. its parameters, one row per key: gradWeight is resized and overwritten,
    gradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, gradWeight
    has 2 * O columns: gradWeight[i,o] = scale * gradOutput[s,o], for the shift, and
    gradWeight[i,O+o] = scale * values[i] * gradOutput[s,o], for the weights. gradBias accumulates:
@@ -3093,7 +3097,7 @@ TH_API void THNN_(IndexLinear_accGradParameters)(
     THTensor *values,            // value of each key (n); if normalized, normalizedValues of the forward
     THIndexTensor *sizes,        // number of keys of each sample (N)
     THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
-    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *gradOutput,        // gradient of the loss w.r.t. output (N, O)
     THTensor *gradWeight,        // [OUT] gradient of each key (n, O) or (n, 2 * O)
     THTensor *gradBias,          // [MODIFIED] sized as bias
     THTensor *weight,            // the table (rows, O) or (rows, O + 4)
@@ -3111,7 +3115,7 @@ TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
     THTensor *values,            // value of each key (n); if normalized, normalizedValues of the forward
     THIndexTensor *sizes,        // number of keys of each sample (N)
     THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
-    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *gradOutput,        // gradient of the loss w.r.t. output (N, O)
     THTensor *weight,            // [MODIFIED] the table (rows, O) or (rows, O + 4)
     THTensor *bias,              // [MODIFIED] one per output (O)
     accreal weightDecay,         // factor of the weights in the step
@@ -3137,7 +3141,7 @@ TH_API void THNN_(IndexLinear_updateParameters)(
 
      output[n,o] = bias[o] + sum over the entries of row n of value * weight[o, column]
 
-   Entries may come in any order and may repeat. The functions form no class.
+   Entries may come in any order and may repeat. The module has no class.
    Shapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I);
    bias (O); output (N, O), which has to come with its size.
    Errors: IndexError for a sample or column outside of the matrix, ValueError for sizes that do not fit. Source: Torch7
@@ -3150,13 +3154,13 @@ TH_API void THNN_(SparseLinear_updateOutput)(
     THTensor *weight,   // weights (O, I)
     THTensor *bias);    // one per output (O)
 
-/* Gradients of SparseLinear by its parameters, accumulated: for each entry,
+/* Gradients of SparseLinear w.r.t. its parameters, accumulated: for each entry,
    gradWeight[o, column] += scale * value * gradOutput[sample, o]; gradBias[o] += scale * sum over n of gradOutput[n,o];
    then gradWeight += weightDecay * weight. */
 TH_API void THNN_(SparseLinear_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // rows (sample, column, value) (nnz, 3), samples and columns from 1
-    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output (N, O)
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
     THTensor *weight,      // weights (O, I)
@@ -3195,7 +3199,7 @@ TH_API void THNN_(SparseLinear_legacyUpdateOutput)(
 TH_API void THNN_(SparseLinear_legacyAccGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // pairs (column, value) of each sample (N, nnz, 2), columns from 1
-    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output (N, O)
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
     THTensor *weight,      // weights (O, I)
@@ -3233,7 +3237,7 @@ TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
    Python class LSTMFusedFunction does not modify its argument hidden, and returns (output, outputCell).
    Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell
    (N, H) or (H).
-   Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only. */
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the original THNN had it for CUDA only. */
 TH_API void THNN_(LSTMFused_updateOutput)(
     THNNState *state,       // library state
     THTensor *input,        // gates of the input (N, 4H)
@@ -3244,19 +3248,19 @@ TH_API void THNN_(LSTMFused_updateOutput)(
     THTensor *output,       // [OUT] [LIKE cell] new hidden state (N, H)
     THTensor *outputCell);  // [OUT] [LIKE cell] new cell state (N, H)
 
-/* Gradients of LSTMFused by its gates and by its cell state. The gradient by the gates is that by input and by hidden
-   and, summed over the batch, that by each bias. */
+/* Gradients of LSTMFused w.r.t. its gates and its cell state. The gradient w.r.t. the gates is also the gradient w.r.t.
+   input and w.r.t. hidden and, summed over the batch, w.r.t. each bias. */
 TH_API void THNN_(LSTMFused_updateGradInput)(
     THNNState *state,          // library state
     THTensor *storage,         // hidden as the forward left it (N, 4H)
-    THTensor *gradInGates,     // [OUT] [LIKE storage] gradient of the loss by input and by hidden (N, 4H)
+    THTensor *gradInGates,     // [OUT] [LIKE storage] gradient of the loss w.r.t. input and w.r.t. hidden (N, 4H)
     THTensor *cx,              // cell, the state before (N, H)
     THTensor *cy,              // outputCell, the state after (N, H)
-    THTensor *gradOutput,      // [OPTIONAL] gradient of the loss by output, None for zeros
-    THTensor *gradOutputCell,  // [OPTIONAL] gradient of the loss by outputCell, None for zeros
-    THTensor *gradInputCx);    // [OUT] [LIKE cx] gradient of the loss by cell (N, H)
+    THTensor *gradOutput,      // [OPTIONAL] gradient of the loss w.r.t. output, None for zeros
+    THTensor *gradOutputCell,  // [OPTIONAL] gradient of the loss w.r.t. outputCell, None for zeros
+    THTensor *gradInputCx);    // [OUT] [LIKE cx] gradient of the loss w.r.t. cell (N, H)
 
-/* LSTMFused_updateOutput that does not change hidden: the activated gates are written to gates, unless it is None. */
+/* LSTMFused_updateOutput without overwriting hidden: the activated gates are written to gates, unless it is None. */
 TH_API void THNN_(LSTMFused_cell)(
     THNNState *state,      // library state
     THTensor *input,       // gates of the input (N, 4H)
@@ -3269,14 +3273,14 @@ TH_API void THNN_(LSTMFused_cell)(
     THTensor *gates);      // [OUT] [OPTIONAL] [LIKE input] storage of the backward (N, 4H), None in inference
 
 /* All steps of a long short-term memory over sequences: in each step LSTMFused_cell, where input is the product of the
-   step's rows with weight1 transposed, and hidden that of the hidden state with weight2 transposed.
+   step's rows with weight1 transposed, and hidden is the product of the hidden state with weight2 transposed.
 
    The sequences are sorted by length, longest first: step l has the first sizes[l] of them, and the rows of later steps
-   are below, as in torch.nn.utils.rnn.PackedSequence. Each sequence begins with its row of hx and of cell, in step 0 or,
-   if reverse, in its last step.
+   are below, as in torch.nn.utils.rnn.PackedSequence. Each sequence begins with its row of hx and of cell, in step 0
+   or, if reverse, in its last step.
    Shapes: input (rows, I), rows being the sum of sizes; weight1 (4H, I); weight2 (4H, H); bias1 and bias2 (4H), (1, 4H)
    or None; hx and cell (N, H); sizes (L), L of at least 1; output and outputCell (rows, H).
-   Errors: ValueError for sizes that do not fit, for sizes that do not begin with N or have another sum, for a step
+   Errors: ValueError for sizes that do not fit, for sizes that do not begin with N or do not add up to rows, for a step
    with more sequences than the one before it, and for a buffer larger than memory can hold. Source: torch.nn.LSTM. */
 TH_API void THNN_(LSTMFused_steps)(
     THNNState *state,      // library state
@@ -3294,9 +3298,9 @@ TH_API void THNN_(LSTMFused_steps)(
     THTensor *buffer,      // [BUFFER] packed weights, and packed rows and sums of some steps
     bool reverse);         // the last step is computed first
 
-/* Gradients of LSTMFused_steps by the gates and by the initial states, from those by output and by the final states. The
-   gradients by input, by the weights and by the biases are those of two Linear of all rows, whose gradOutput is
-   gradInGates and whose inputs are input and the hidden states before each step.
+/* Gradients of LSTMFused_steps w.r.t. the gates and the initial states, given the gradients w.r.t. output and the final
+   states. The gradients w.r.t. input, weights and biases are the gradients of two Linear functions over all rows: their
+   gradOutput is gradInGates, and their inputs are input and the hidden states before each step.
    Errors: as in the forward. */
 TH_API void THNN_(LSTMFused_gradSteps)(
     THNNState *state,       // library state
@@ -3305,10 +3309,10 @@ TH_API void THNN_(LSTMFused_gradSteps)(
     THTensor *cell,         // initial cell states (N, H)
     THTensor *outputCell,   // [INPUT] cell states after each step (rows, H)
     THIndexTensor *sizes,   // number of sequences of each step (L)
-    THTensor *gradOutput,   // [OPTIONAL] gradient of the loss by output (rows, H), None for zeros
-    THTensor *gradInGates,  // [OUT] [LIKE storage] gradient of the loss by the gates (rows, 4H)
-    THTensor *gradHx,       // [MODIFIED] gradient of the loss by the final hidden states, then by hx (N, H)
-    THTensor *gradCell,     // [MODIFIED] gradient of the loss by the final cell states, then by cell (N, H)
+    THTensor *gradOutput,   // [OPTIONAL] gradient of the loss w.r.t. output (rows, H), None for zeros
+    THTensor *gradInGates,  // [OUT] [LIKE storage] gradient of the loss w.r.t. the gates (rows, 4H)
+    THTensor *gradHx,       // [MODIFIED] in: dL/dh of the final states; out: dL/dhx (N, H)
+    THTensor *gradCell,     // [MODIFIED] in: dL/dc of the final states; out: dL/dcell (N, H)
     THTensor *buffer,       // [BUFFER] packed weight, and packed rows of two steps
     bool reverse);          // as in the forward
 
@@ -3321,7 +3325,7 @@ TH_API void THNN_(LSTMFused_gradSteps)(
    storage is (sigmoid(r + rh), sigmoid(z + zh), new, hx, nh), for the backward.
    Shapes: input and hidden (N, 3H) or (3H); bias1 and bias2 (3H), (1, 3H) or None; hx and output (N, H) or (H); storage
    (N, 5H) or (5H), or (N * 5H) if it comes with that size.
-   Errors: ValueError for sizes that do not fit. Source: torch.nn.GRUCell; the library of 2017 had it for CUDA only. */
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.GRUCell; the original THNN had it for CUDA only. */
 TH_API void THNN_(GRUFused_updateOutput)(
     THNNState *state,    // library state
     THTensor *input,     // gates of the input (N, 3H)
@@ -3332,19 +3336,19 @@ TH_API void THNN_(GRUFused_updateOutput)(
     THTensor *output,    // [OUT] [LIKE hx] new hidden state (N, H)
     THTensor *storage);  // [OUT] values for the backward (N, 5H)
 
-/* Gradients of GRUFused by the gates of the input, by those of the hidden state (and, summed over the batch, by their
-   biases), and by the hidden state. */
+/* Gradients of GRUFused w.r.t. the gates of the input, the gates of the hidden state (and, summed over the batch, their
+   biases), and the hidden state. */
 TH_API void THNN_(GRUFused_updateGradInput)(
     THNNState *state,        // library state
-    THTensor *gradInInput,   // [OUT] gradient of the loss by input (N, 3H)
-    THTensor *gradInHidden,  // [OUT] gradient of the loss by hidden (N, 3H)
-    THTensor *gradOutput,    // gradient of the loss by output (N, H)
-    THTensor *gradInputHx,   // [OUT] [LIKE gradOutput] gradient of the loss by hx (N, H)
+    THTensor *gradInInput,   // [OUT] gradient of the loss w.r.t. input (N, 3H)
+    THTensor *gradInHidden,  // [OUT] gradient of the loss w.r.t. hidden (N, 3H)
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output (N, H)
+    THTensor *gradInputHx,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. hx (N, H)
     THTensor *storage);      // as the forward left it (N, 5H)
 
 /* All steps of a gated recurrent unit over sequences: in each step GRUFused, where input is the product of the step's
-   rows with weight1 transposed, and hidden that of the hidden state with weight2 transposed. The order of the rows is that
-   of LSTMFused_steps.
+   rows with weight1 transposed, and hidden is the product of the hidden state with weight2 transposed. Rows are ordered
+   as in LSTMFused_steps.
 
    Shapes: input (rows, I), rows being the sum of sizes; weight1 (3H, I); weight2 (3H, H); bias1 and bias2 (3H), (1, 3H)
    or None; hx (N, H); sizes (L), L of at least 1; output (rows, H); gates (rows, 5H), the storage of GRUFused.
@@ -3363,20 +3367,20 @@ TH_API void THNN_(GRUFused_steps)(
     THTensor *buffer,      // [BUFFER] packed weights, and packed rows and sums of some steps
     bool reverse);         // the last step is computed first
 
-/* Gradients of GRUFused_steps by the gates of the input, by those of the hidden state, and by the initial states, from
-   those by output and by the final states. The gradients by input, by the weights and by the biases are those of two
-   Linear of all rows, whose gradOutput is gradInInput and gradInHidden and whose inputs are input and the hidden states
-   before each step.
+/* Gradients of GRUFused_steps w.r.t. the gates of the input, the gates of the hidden state, and the initial states,
+   given the gradients w.r.t. output and the final states. The gradients w.r.t. input, weights and biases are the
+   gradients of two Linear functions over all rows: their gradOutput is gradInInput and gradInHidden, and their inputs
+   are input and the hidden states before each step.
    Errors: as in the forward. */
 TH_API void THNN_(GRUFused_gradSteps)(
     THNNState *state,        // library state
     THTensor *storage,       // gates as the forward wrote them (rows, 5H)
     THTensor *weight2,       // weight of the hidden state (3H, H)
     THIndexTensor *sizes,    // number of sequences of each step (L)
-    THTensor *gradOutput,    // [OPTIONAL] gradient of the loss by output (rows, H), None for zeros
-    THTensor *gradInInput,   // [OUT] gradient of the loss by the gates of input (rows, 3H)
-    THTensor *gradInHidden,  // [OUT] gradient of the loss by the gates of the hidden state (rows, 3H)
-    THTensor *gradHx,        // [MODIFIED] gradient of the loss by the final hidden states, then by hx (N, H)
+    THTensor *gradOutput,    // [OPTIONAL] gradient of the loss w.r.t. output (rows, H), None for zeros
+    THTensor *gradInInput,   // [OUT] gradient of the loss w.r.t. the gates of input (rows, 3H)
+    THTensor *gradInHidden,  // [OUT] gradient of the loss w.r.t. the gates of the hidden state (rows, 3H)
+    THTensor *gradHx,        // [MODIFIED] in: dL/dh of the final states; out: dL/dhx (N, H)
     THTensor *buffer,        // [BUFFER] packed weight, and packed rows of two steps
     bool reverse);           // as in the forward
 
@@ -3423,8 +3427,8 @@ TH_API void THNN_(BatchNormalization_updateOutput)(
 TH_API void THNN_(BatchNormalization_backward)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] [MIXED] (C)
     THTensor *gradBias,      // [OPTIONAL] [MODIFIED] [MIXED] (C)
     THTensor *weight,        // [OPTIONAL] [MIXED] scale (C), 1 where None
@@ -3451,8 +3455,8 @@ TH_API void THNN_(BatchNormalization_statistics)(
     THTensor *input,               // input (N, C, ...)
     THAccrealTensor *statistics);  // [OUT] mean, centred sum of squares, number of values (2C + 1)
 
-/* Statistics of a batch from those of its parts, merged in their order; parts without values are skipped. For parts a
-   and b of n_a and n_b values, n = n_a + n_b and d = mean_b - mean_a:
+/* Statistics of a batch, merged from the statistics of its parts in their order; parts without values are skipped. For
+   parts a and b of n_a and n_b values, n = n_a + n_b and d = mean_b - mean_a:
      mean = mean_a + d * n_b / n;  squares = squares_a + squares_b + d^2 * n_a * n_b / n
 
    Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). If K is 0, statistics are zeros.
@@ -3502,14 +3506,14 @@ TH_API void THNN_(BatchNormalization_normalize)(
 /* Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput
    or, if relu, gradOutput where normalize gives more than 0 and less than a finite limit (or NaN), and 0 elsewhere.
    Zeros for an empty batch.
-   The gradient by bias is the first sum, that by weight is save_std times the second.
+   gradBias is the first sum; gradWeight is save_std times the second.
 
    Shapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).
    Errors: ValueError for fewer than 2 dimensions, for sizes that do not fit, and for a limit that is not above 0. */
 TH_API void THNN_(BatchNormalization_gradSums)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, C, ...)
-    THTensor *gradOutput,   // gradient of the loss by output, sized as input
+    THTensor *gradOutput,   // gradient of the loss w.r.t. output, sized as input
     THTensor *weight,       // [OPTIONAL] [MIXED] scale (C), 1 where None; read if relu
     THTensor *bias,         // [OPTIONAL] [MIXED] shift (C), 0 where None; read if relu
     THTensor *save_mean,    // [MIXED] mean (C)
@@ -3518,7 +3522,7 @@ TH_API void THNN_(BatchNormalization_gradSums)(
     bool relu,              // as in normalize
     double limit);          // as in normalize
 
-/* Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in
+/* Gradient of normalization w.r.t. the input, from sums over the whole batch of `count` values per channel; g as in
    gradSums:
      gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)
                  * save_std * weight
@@ -3530,8 +3534,8 @@ TH_API void THNN_(BatchNormalization_gradSums)(
 TH_API void THNN_(BatchNormalization_gradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, C, ...)
-    THTensor *gradOutput,   // gradient of the loss by output, sized as input
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,   // gradient of the loss w.r.t. output, sized as input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *weight,       // [OPTIONAL] [MIXED] scale (C), 1 where None
     THTensor *bias,         // [OPTIONAL] [MIXED] shift (C), 0 where None; read if relu
     THTensor *save_mean,    // [MIXED] mean (C)
@@ -3541,13 +3545,13 @@ TH_API void THNN_(BatchNormalization_gradInput)(
     bool relu,              // as in normalize
     double limit);          // as in normalize
 
-/* BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with
-   the memory traffic of batch normalization alone. With limit 6 this is batch normalization and ReLU6.
+/* BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with no
+   more memory traffic than batch normalization. With limit 6 this is batch normalization and ReLU6.
 
      output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))
 
-   Shapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN
-   stays NaN. Source: BatchNormalization, then torch.nn.ReLU or, with limit 6, torch.nn.ReLU6. */
+   Shapes, arguments and errors as in BatchNormalization; also ValueError for a limit that is not above 0. NaN stays
+   NaN. Source: BatchNormalization, then torch.nn.ReLU or, with limit 6, torch.nn.ReLU6. */
 TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
     THNNState *state,        // library state
     THTensor *input,         // input (N, C, ...)
@@ -3563,13 +3567,13 @@ TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
     double eps,              // added to the variance
     double limit);           // [DEFAULT inf] largest output; inf for none
 
-/* Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
-   above 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved. */
+/* Gradients of BatchNormalizationReLU, each optional: BatchNormalization's gradients for gradOutput where output is
+   above 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, not saved. */
 TH_API void THNN_(BatchNormalizationReLU_backward)(
     THNNState *state,        // library state
     THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] [MIXED] (C)
     THTensor *gradBias,      // [OPTIONAL] [MODIFIED] [MIXED] (C)
     THTensor *weight,        // [OPTIONAL] [MIXED] scale (C), 1 where None
@@ -3592,7 +3596,7 @@ TH_API void THNN_(BatchNormalizationReLU_backward)(
    where the sum is over the channels that exist, and the halves are rounded down.
    Shapes: input, output and scales (N, C, H, W) or (C, H, W).
    Errors: ValueError for other numbers of dimensions, a size below 1. Source: Torch7 nn.SpatialCrossMapLRN,
-   torch.nn.LocalResponseNorm; the library of 2017 had it for CUDA only. */
+   torch.nn.LocalResponseNorm; the original THNN had it for CUDA only. */
 TH_API void THNN_(SpatialCrossMapLRN_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, C, H, W) or (C, H, W)
@@ -3604,14 +3608,14 @@ TH_API void THNN_(SpatialCrossMapLRN_updateOutput)(
     accreal beta,      // [DEFAULT 0.75] exponent
     accreal k);        // [DEFAULT 1] constant term of scales
 
-/* Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
+/* Gradient of SpatialCrossMapLRN w.r.t. its input: gradOutput * scales^-beta
    - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales
    over the windows that the channel is in. */
 TH_API void THNN_(SpatialCrossMapLRN_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *scales,      // [SAVED] as the forward left it
     THTensor *output,      // result of the forward
     int size,              // channels of a window

@@ -15,14 +15,14 @@ FUNCTIONS: tuple[Function, ...] = (
     F('Linear_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
-        A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
-        A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
+        A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss w.r.t. output, sized as output'),
+        A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss w.r.t. input'),
         A('THTensor*', 'weight', 'parameter', doc='matrix (O, I)'),
-    ), 'Gradient of Linear by its input: gradInput = gradOutput * weight.', 'linear'),
+    ), 'Gradient of Linear w.r.t. its input: gradInput = gradOutput * weight.', 'linear'),
     F('Linear_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
-        A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
+        A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss w.r.t. output, sized as output'),
         A('THTensor*', 'gradInput', 'gradInput', is_optional=True, doc='unused'),
         A('THTensor*', 'weight', 'parameter', doc='matrix (O, I)'),
         A('THTensor*', 'bias', 'parameter', is_optional=True, doc='vector (O)'),
@@ -30,5 +30,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradBias', 'gradParameter', is_optional=True, is_modified=True, doc='sized as bias'),
         A('THTensor*', 'addBuffer', 'buffer', doc='unused'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of Linear by its parameters, accumulated: gradWeight += scale * gradOutput^T * input and, where bias\nis given, gradBias += scale * the sum of gradOutput over N.', 'linear'),
+    ), 'Gradients of Linear w.r.t. its parameters, accumulated: gradWeight += scale * gradOutput^T * input and, where bias\nis given, gradBias += scale * the sum of gradOutput over N.', 'linear'),
 )

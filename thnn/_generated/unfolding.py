@@ -19,8 +19,8 @@ FUNCTIONS: tuple[Function, ...] = (
     ), 'Im2Col: the patches of an image under a sliding window, one per column. Here dH and dW are dilations, and\nsH and sW strides.\n\n  output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with\noH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.\nErrors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that\ndo not fit. Source: torch.nn.functional.unfold, which gives the same result.', 'unfolding', 'linear'),
     F('Im2Col_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
-        A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
-        A('THTensor*', 'gradInput', 'gradInput', doc='gradient of the loss by input (N, C, inputHeight, inputWidth)'),
+        A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss w.r.t. output, sized as output'),
+        A('THTensor*', 'gradInput', 'gradInput', doc='gradient of the loss w.r.t. input (N, C, inputHeight, inputWidth)'),
         A('int', 'inputHeight', 'scalar', size=Size(tensor='input', dimension=-2), doc='height of the images'),
         A('int', 'inputWidth', 'scalar', size=Size(tensor='input', dimension=-1), doc='width of the images'),
         A('int', 'kH', 'scalar', doc='kernel height'),
@@ -31,7 +31,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'sH', 'scalar', doc='stride along the height'),
         A('int', 'sW', 'scalar', doc='stride along the width'),
-    ), 'Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was\ncopied from; elements outside every window get 0.', 'unfolding'),
+    ), 'Gradient of Im2Col w.r.t. its input: each element of gradOutput is added to the input element that its output element\nwas copied from; elements outside every window get 0.', 'unfolding'),
     F('Col2Im_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)'),
@@ -49,8 +49,8 @@ FUNCTIONS: tuple[Function, ...] = (
     ), 'Col2Im: columns summed into images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.\n\n  output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]\n                                                           with these indices; elements in the padding are dropped\n\nShapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;\noutput (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).\nErrors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.\nSource: torch.nn.functional.fold, which gives the same result.', 'unfolding', 'linear'),
     F('Col2Im_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
-        A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
-        A('THTensor*', 'gradInput', 'gradInput', doc='gradient of the loss by input'),
+        A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss w.r.t. output, sized as output'),
+        A('THTensor*', 'gradInput', 'gradInput', doc='gradient of the loss w.r.t. input'),
         A('int', 'kH', 'scalar', doc='kernel height'),
         A('int', 'kW', 'scalar', doc='kernel width'),
         A('int', 'dH', 'scalar', doc='dilation along the height'),
@@ -59,9 +59,9 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'sH', 'scalar', doc='stride along the height'),
         A('int', 'sW', 'scalar', doc='stride along the width'),
-    ), 'Gradient of Col2Im by its input: Im2Col of gradOutput.', 'unfolding'),
+    ), 'Gradient of Col2Im w.r.t. its input: Im2Col of gradOutput.', 'unfolding'),
     F('unfolded_copy', (
-        A('THTensor*', 'finput', 'input', is_modified=True, doc='columns; wholly overwritten, keeps its size'),
+        A('THTensor*', 'finput', 'input', is_modified=True, doc='columns; completely overwritten, keeps its size'),
         A('THTensor*', 'input', 'input', doc='image (nInputPlane, inputHeight, inputWidth)'),
         A('int', 'kW', 'scalar', doc='kernel width'),
         A('int', 'kH', 'scalar', doc='kernel height'),
@@ -89,5 +89,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'inputHeight', 'scalar', doc='height of the input'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
         A('int', 'outputHeight', 'scalar', doc='height of the output'),
-    ), 'unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that\nunfolded_copy copies to it. Shapes and errors as in unfolded_copy.', 'unfolding'),
+    ), 'unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that\nunfolded_copy copies it from. Shapes and errors as in unfolded_copy.', 'unfolding'),
 )

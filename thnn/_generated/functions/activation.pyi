@@ -24,7 +24,7 @@ class ThresholdFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Threshold by its input: 0 where input <= threshold, else gradOutput.
+    Gradient of Threshold w.r.t. its input: 0 where input <= threshold, else gradOutput.
     """
     def __init__(self, threshold: float, val: float, inplace: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -46,7 +46,7 @@ class LeakyReLUFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of LeakyReLU by its input: gradOutput where input > 0, else negval * gradOutput.
+    Gradient of LeakyReLU w.r.t. its input: gradOutput where input > 0, else negval * gradOutput.
     """
     def __init__(self, negval: float, inplace: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -65,7 +65,7 @@ class SigmoidFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Sigmoid by its input: gradOutput * output * (1 - output).
+    Gradient of Sigmoid w.r.t. its input: gradOutput * output * (1 - output).
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -84,7 +84,7 @@ class TanhFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Tanh by its input: gradOutput * (1 - output^2).
+    Gradient of Tanh w.r.t. its input: gradOutput * (1 - output^2).
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -106,7 +106,7 @@ class SoftMaxFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SoftMax by its input: output * (gradOutput - sum over channels of gradOutput * output).
+    Gradient of SoftMax w.r.t. its input: output * (gradOutput - sum over channels of gradOutput * output).
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -128,7 +128,7 @@ class LogSoftMaxFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of LogSoftMax by its input: gradOutput - exp(output) * sum over channels of gradOutput.
+    Gradient of LogSoftMax w.r.t. its input: gradOutput - exp(output) * sum over channels of gradOutput.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -147,7 +147,7 @@ class AbsFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Abs by its input: -gradOutput where input < 0, else gradOutput.
+    Gradient of Abs w.r.t. its input: -gradOutput where input < 0, else gradOutput.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -167,7 +167,7 @@ class SqrtFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Sqrt by its input: gradOutput / (2 * output), and 0 where output is 0.
+    Gradient of Sqrt w.r.t. its input: gradOutput / (2 * output), and 0 where output is 0.
     """
     def __init__(self, eps: float = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -186,7 +186,7 @@ class SquareFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Square by its input: 2 * input * gradOutput.
+    Gradient of Square w.r.t. its input: 2 * input * gradOutput.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -209,7 +209,7 @@ class HardTanhFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of HardTanh by its input: gradOutput between the limits, 0 at the limits and beyond.
+    Gradient of HardTanh w.r.t. its input: gradOutput between the limits, 0 at the limits and beyond.
     """
     def __init__(self, min_val: float = ..., max_val: float = ..., inplace: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -230,7 +230,7 @@ class HardShrinkFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of HardShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput.
+    Gradient of HardShrink w.r.t. its input: 0 where -lambda <= input <= lambda, else gradOutput.
     """
     def __init__(self, lambda_: float = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -251,7 +251,7 @@ class SoftShrinkFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SoftShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput.
+    Gradient of SoftShrink w.r.t. its input: 0 where -lambda <= input <= lambda, else gradOutput.
     """
     def __init__(self, lambda_: float = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -273,8 +273,8 @@ class ELUFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of ELU by its input: gradOutput where output > 0, else gradOutput * (output + alpha).
-    Errors: ValueError if alpha < 0, where the sign of output does not tell that of input.
+    Gradient of ELU w.r.t. its input: gradOutput where output > 0, else gradOutput * (output + alpha).
+    Errors: ValueError if alpha < 0, where the sign of output does not determine the sign of input.
     """
     def __init__(self, alpha: float = ..., inplace: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -296,7 +296,7 @@ class SoftPlusFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
+    Gradient of SoftPlus w.r.t. its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
     output)).
     """
     def __init__(self, beta: float = ..., threshold: float = ...) -> None: ...
@@ -316,7 +316,7 @@ class LogSigmoidFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of LogSigmoid by its input: gradOutput / (1 + exp(input)).
+    Gradient of LogSigmoid w.r.t. its input: gradOutput / (1 + exp(input)).
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -340,10 +340,10 @@ class PReLUFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of PReLU by its input: gradOutput where input > 0, else weight * gradOutput.
+    Gradient of PReLU w.r.t. its input: gradOutput where input > 0, else weight * gradOutput.
 
-    Gradient of PReLU by its slopes, accumulated: gradWeight[c] += scale * sum of input * gradOutput over the elements
-    of channel c (of all channels if nOutputPlane is 0) with input <= 0.
+    Gradient of PReLU w.r.t. its slopes, accumulated: gradWeight[c] += scale * sum of input * gradOutput over the
+    elements of channel c (of all channels if nOutputPlane is 0) with input <= 0.
     """
     def __init__(self, nOutputPlane: int = ...) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor) -> Tensor: ...
@@ -366,7 +366,7 @@ class GatedLinearFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of GatedLinear by its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
+    Gradient of GatedLinear w.r.t. its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
     second, s = sigmoid(b).
     """
     def __init__(self, dim: int) -> None: ...
@@ -396,7 +396,7 @@ class RReLUFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of RReLU by its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
+    Gradient of RReLU w.r.t. its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
     input > 0 and gradOutput * (lower + upper) / 2 elsewhere.
     """
     def __init__(self, lower: float = ..., upper: float = ..., train: bool = ..., inplace: bool = ..., generator: Generator | None = ...) -> None: ...

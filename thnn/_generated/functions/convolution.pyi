@@ -34,9 +34,9 @@ class SpatialConvolutionMMFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters.
+    Gradient of SpatialConvolutionMM w.r.t. its input: gradOutput correlated with the flipped filters.
 
-    Gradients of SpatialConvolutionMM by its parameters, accumulated:
+    Gradients of SpatialConvolutionMM w.r.t. its parameters, accumulated:
     gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
                              gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
     gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
@@ -71,9 +71,10 @@ class TemporalConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalConvolution by its input: gradOutput * weight, summed over the outputs that read each frame.
+    Gradient of TemporalConvolution w.r.t. its input: gradOutput * weight, summed over the outputs that read each
+    frame.
 
-    Gradients of TemporalConvolution by its parameters, accumulated:
+    Gradients of TemporalConvolution w.r.t. its parameters, accumulated:
     gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];
     gradBias[o] += scale * sum over n, t of gradOutput[n,t,o].
     """
@@ -83,7 +84,7 @@ class TemporalConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, kW: int, dW: int, inputFrameSize: int, outputFrameSize: int) -> Tensor: ...
 
 class TemporalRowConvolutionFunction(FunctionBase):
-    """TemporalRowConvolution: cross-correlation of every feature of a sequence with a filter of its own.
+    """TemporalRowConvolution: cross-correlation of each feature of a sequence with a separate filter.
 
       output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
 
@@ -108,9 +109,10 @@ class TemporalRowConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalRowConvolution by its input: every feature of gradOutput correlated with its flipped filter.
+    Gradient of TemporalRowConvolution w.r.t. its input: every feature of gradOutput correlated with its flipped
+    filter.
 
-    Gradients of TemporalRowConvolution by its parameters, accumulated:
+    Gradients of TemporalRowConvolution w.r.t. its parameters, accumulated:
     gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW];
     gradBias[f] += scale * sum over n, t of gradOutput[n,f,t].
     """
@@ -149,9 +151,9 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters.
+    Gradient of SpatialDilatedConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
-    Gradients of SpatialDilatedConvolution by its parameters, accumulated:
+    Gradients of SpatialDilatedConvolution w.r.t. its parameters, accumulated:
     gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
                              gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
     gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
@@ -162,8 +164,8 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ..., dilationW: int = ..., dilationH: int = ...) -> Tensor: ...
 
 class SpatialFullConvolutionFunction(FunctionBase):
-    """SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
-    pixel of input, times a filter, is added to a patch of output.
+    """SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a forward function. Each
+    input pixel, times a filter, is added to a patch of output.
 
       output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh - padH and X = x*dW + kw - padW of
                         weight[i,o,kh,kw] * input[n,i,y,x]
@@ -193,9 +195,9 @@ class SpatialFullConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialFullConvolution by its input: the convolution of gradOutput with weight.
+    Gradient of SpatialFullConvolution w.r.t. its input: the convolution of gradOutput with weight.
 
-    Gradients of SpatialFullConvolution by its parameters, accumulated:
+    Gradients of SpatialFullConvolution w.r.t. its parameters, accumulated:
     gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
                              input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW];
     gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
@@ -237,9 +239,9 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
+    Gradient of SpatialFullDilatedConvolution w.r.t. its input: the dilated convolution of gradOutput with weight.
 
-    Gradients of SpatialFullDilatedConvolution by its parameters, accumulated:
+    Gradients of SpatialFullDilatedConvolution w.r.t. its parameters, accumulated:
     gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
                              input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
     gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
@@ -250,7 +252,7 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ..., dilationW: int = ..., dilationH: int = ..., adjW: int = ..., adjH: int = ...) -> Tensor: ...
 
 class SpatialDepthWiseConvolutionFunction(FunctionBase):
-    """SpatialDepthWiseConvolution: cross-correlation of every input channel with M filters of its own.
+    """SpatialDepthWiseConvolution: cross-correlation of each input channel with M separate filters.
 
       output[n, i*M + m, y, x] = bias[m,i] + sum over kh, kw of
                                  weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
@@ -277,10 +279,10 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter,
-    and the M results of an input channel summed.
+    Gradient of SpatialDepthWiseConvolution w.r.t. its input: every channel of gradOutput correlated with its flipped
+    filter, and the M results of an input channel summed.
 
-    Gradients of SpatialDepthWiseConvolution by its parameters, accumulated:
+    Gradients of SpatialDepthWiseConvolution w.r.t. its parameters, accumulated:
     gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
                              gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
     gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x].
@@ -291,8 +293,8 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
 
 class VolumetricConvolutionFunction(FunctionBase):
-    """VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that
-    of weight.
+    """VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; weight determines the kernel
+    size.
 
       output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
                           weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
@@ -319,9 +321,9 @@ class VolumetricConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricConvolution by its input: gradOutput correlated with the flipped filters.
+    Gradient of VolumetricConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
-    Gradients of VolumetricConvolution by its parameters, accumulated:
+    Gradients of VolumetricConvolution w.r.t. its parameters, accumulated:
     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
     weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
     gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
@@ -363,9 +365,9 @@ class VolumetricConvolutionMMFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricConvolutionMM by its input: gradOutput correlated with the flipped filters.
+    Gradient of VolumetricConvolutionMM w.r.t. its input: gradOutput correlated with the flipped filters.
 
-    Gradients of VolumetricConvolutionMM by its parameters, accumulated:
+    Gradients of VolumetricConvolutionMM w.r.t. its parameters, accumulated:
     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
     weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
     gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
@@ -409,9 +411,9 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters.
+    Gradient of VolumetricDilatedConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
-    Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
+    Gradients of VolumetricDilatedConvolution w.r.t. its parameters, accumulated:
     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
     weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
     gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
@@ -453,9 +455,9 @@ class VolumetricFullConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight.
+    Gradient of VolumetricFullConvolution w.r.t. its input: the convolution of gradOutput with weight.
 
-    Gradients of VolumetricFullConvolution by its parameters, accumulated:
+    Gradients of VolumetricFullConvolution w.r.t. its parameters, accumulated:
     gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
     weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput.
     """
@@ -500,9 +502,9 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
+    Gradient of VolumetricFullDilatedConvolution w.r.t. its input: the dilated convolution of gradOutput with weight.
 
-    Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
+    Gradients of VolumetricFullDilatedConvolution w.r.t. its parameters, accumulated:
     gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
     weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput.
     """
@@ -513,7 +515,7 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
 
 class ConvolutionFunction(FunctionBase):
     """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The layers
-    of thnn.nn call it. Special cases of it, some with another order of the dimensions of input or weight, are
+    of thnn.nn call it. Its special cases, some with another order of the dimensions of input or weight, are
     TemporalConvolution, TemporalRowConvolution, SpatialConvolutionMM, SpatialDilatedConvolution,
     SpatialDepthWiseConvolution, VolumetricConvolution, VolumetricConvolutionMM and VolumetricDilatedConvolution;
     SpatialConvolutionLocal and SpatialConvolutionMap are not.
@@ -523,9 +525,9 @@ class ConvolutionFunction(FunctionBase):
                         where o is in group g and 0 <= i < I/groups
 
     Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
-    (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
-    dimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels
-    from g*I/groups on with the output channels from g*O/groups on.
+    (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one dimension
+    there is only W, in three T precedes H; weight has as many dimensions. Group g connects the input channels from
+    g*I/groups on with the output channels from g*O/groups on.
     Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups
     does not divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or
     padding other than 0, of a dimension that weight does not have.
@@ -552,9 +554,9 @@ class ConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Convolution by its input: gradOutput correlated with the flipped filters.
+    Gradient of Convolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
-    Gradients of Convolution by its parameters, accumulated:
+    Gradients of Convolution w.r.t. its parameters, accumulated:
     gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
     weight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
     """
@@ -564,8 +566,8 @@ class ConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., groups: int = ...) -> Tensor: ...
 
 class FullConvolutionFunction(FunctionBase):
-    """FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of
-    input, times a filter, is added to a patch of output.
+    """FullConvolution: transposed Convolution, the gradInput of Convolution as a forward function. Each input element,
+    times a filter, is added to a patch of output.
 
       output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
           bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
@@ -601,9 +603,9 @@ class FullConvolutionFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of FullConvolution by its input: gradOutput correlated with the filters.
+    Gradient of FullConvolution w.r.t. its input: gradOutput correlated with the filters.
 
-    Gradients of FullConvolution by its parameters, accumulated:
+    Gradients of FullConvolution w.r.t. its parameters, accumulated:
     gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that
     weight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
     """
@@ -613,7 +615,7 @@ class FullConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., adjT: int = ..., adjW: int = ..., adjH: int = ..., groups: int = ...) -> Tensor: ...
 
 class SpatialConvolutionLocalFunction(FunctionBase):
-    """SpatialConvolutionLocal: convolution with filters of its own for every output position.
+    """SpatialConvolutionLocal: convolution with separate filters at each output position.
 
       output[n,o,y,x] = bias[o,y,x] + sum over i, kh, kw of
                         weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
@@ -644,10 +646,10 @@ class SpatialConvolutionLocalFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added to
+    Gradient of SpatialConvolutionLocal w.r.t. its input: each element of gradOutput times its filter, added to
     its patch.
 
-    Gradients of SpatialConvolutionLocal by its parameters, accumulated:
+    Gradients of SpatialConvolutionLocal w.r.t. its parameters, accumulated:
     gradWeight[y,x,o,i,kh,kw] += scale * sum over n of
                                  gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
     gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x].
@@ -658,8 +660,7 @@ class SpatialConvolutionLocalFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, inputWidth: int, inputHeight: int, outputWidth: int, outputHeight: int) -> Tensor: ...
 
 class SpatialConvolutionMapFunction(FunctionBase):
-    """SpatialConvolutionMap: convolution of the pairs of channels in a connection table, each pair with a kernel of
-    its own.
+    """SpatialConvolutionMap: convolution of the pairs of channels in a connection table, with a separate kernel per pair.
 
       output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                         weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
@@ -688,10 +689,10 @@ class SpatialConvolutionMapFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added to
+    Gradient of SpatialConvolutionMap w.r.t. its input: for each connection gradOutput times the kernel, added to
     each window. Elements outside every window get 0. bias is not used.
 
-    Gradients of SpatialConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+    Gradients of SpatialConvolutionMap w.r.t. its parameters, accumulated, for each row c of connTable = (i, o):
     gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh, x*dW + kw];
     gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
     """
@@ -729,10 +730,10 @@ class SpatialFullConvolutionMapFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernel of each connection. bias
-    is not used.
+    Gradient of SpatialFullConvolutionMap w.r.t. its input: gradOutput correlated with the kernel of each connection.
+    bias is not used.
 
-    Gradients of SpatialFullConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+    Gradients of SpatialFullConvolutionMap w.r.t. its parameters, accumulated, for each row c of connTable = (i, o):
     gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n, o, y*dH + kh, x*dW + kw] * input[n,i,y,x];
     gradBias[o] += scale * sum of gradOutput[n,o] over n and all pixels.
     """

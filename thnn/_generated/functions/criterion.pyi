@@ -29,7 +29,7 @@ class ClassNLLCriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage,
+    Gradient of ClassNLLCriterion w.r.t. its input: -weights[t] at each target t, divided by total_weight if sizeAverage,
     which gives -1 for an input (C); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not above 0.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
@@ -54,7 +54,7 @@ class MSECriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of MSECriterion by its input: 2 * (input - target), divided by the number of elements if sizeAverage.
+    Gradient of MSECriterion w.r.t. its input: 2 * (input - target), divided by the number of elements if sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
@@ -80,7 +80,7 @@ class SmoothL1CriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if
+    Gradient of SmoothL1Criterion w.r.t. its input: d clamped to [-1, 1], divided by the number of elements if
     sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
@@ -109,7 +109,7 @@ class BCECriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by
+    Gradient of BCECriterion w.r.t. its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by
     the number of elements if sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
@@ -134,7 +134,7 @@ class AbsCriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if
+    Gradient of AbsCriterion w.r.t. its input: 1 where input >= target, else -1, divided by the number of elements if
     sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
@@ -160,8 +160,8 @@ class DistKLDivCriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of DistKLDivCriterion by its input: -target where target > 0, else 0, divided by the number of elements if
-    sizeAverage.
+    Gradient of DistKLDivCriterion w.r.t. its input: -target where target > 0, else 0, divided by the number of elements
+    if sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
@@ -180,7 +180,7 @@ class L1CostFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of L1Cost by its input: the sign of input, 0 for 0.
+    Gradient of L1Cost w.r.t. its input: the sign of input, 0 for 0.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -206,7 +206,7 @@ class MarginCriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of MarginCriterion by its input: -target where input * target < margin, else 0, divided by the number of
+    Gradient of MarginCriterion w.r.t. its input: -target where input * target < margin, else 0, divided by the number of
     elements if sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
@@ -232,7 +232,7 @@ class SoftMarginCriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SoftMarginCriterion by its input: -target / (1 + exp(input * target)), divided by the number of
+    Gradient of SoftMarginCriterion w.r.t. its input: -target / (1 + exp(input * target)), divided by the number of
     elements if sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
@@ -263,7 +263,7 @@ class SpatialClassNLLCriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if
+    Gradient of SpatialClassNLLCriterion w.r.t. its input: -weights[t] at the targets, divided by total_weight if
     sizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
@@ -277,7 +277,7 @@ class MultiMarginCriterionFunction(Criterion):
 
     Shapes: input (N, C) or (C); target (N) or (1), or without dimensions, classes 0 <= t < C; weights (C) or None for
     1 each; output one element.
-    Errors: IndexError for a target that is no class; ValueError for a p other than 1 and 2 and for sizes that do not
+    Errors: IndexError for a target that is not a class; ValueError for a p other than 1 and 2 and for sizes that do not
     fit. Source: Torch7 nn.MultiMarginCriterion.
 
     Calls:
@@ -294,7 +294,7 @@ class MultiMarginCriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of MultiMarginCriterion by its input: with z = margin - input[n,t] + input[n,j] and the slope k =
+    Gradient of MultiMarginCriterion w.r.t. its input: with z = margin - input[n,t] + input[n,j] and the slope k =
     weights[t] * p * z^(p-1) / C where z > 0, else 0, it is k for every class j != t and minus the sum of these for t,
     divided by N if sizeAverage.
     """
@@ -310,8 +310,8 @@ class MultiLabelMarginCriterionFunction(Criterion):
     twice.
 
     Shapes: input and target (N, C) or (C); output one element.
-    Errors: IndexError for a number before the first -1 that is no class; ValueError for sizes that do not fit. Source:
-    Torch7 nn.MultiLabelMarginCriterion.
+    Errors: IndexError for a number before the first -1 that is not a class; ValueError for sizes that do not fit.
+    Source: Torch7 nn.MultiLabelMarginCriterion.
 
     Calls:
         MultiLabelMarginCriterionFunction(sizeAverage)(input, target)
@@ -324,7 +324,7 @@ class MultiLabelMarginCriterionFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of MultiLabelMarginCriterion by its input: every positive term adds 1 / C for its j and subtracts it for
+    Gradient of MultiLabelMarginCriterion w.r.t. its input: every positive term adds 1 / C for its j and subtracts it for
     its t, divided by N if sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...

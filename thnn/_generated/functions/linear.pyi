@@ -23,9 +23,9 @@ class LinearFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Linear by its input: gradInput = gradOutput * weight.
+    Gradient of Linear w.r.t. its input: gradInput = gradOutput * weight.
 
-    Gradients of Linear by its parameters, accumulated: gradWeight += scale * gradOutput^T * input and, where bias
+    Gradients of Linear w.r.t. its parameters, accumulated: gradWeight += scale * gradOutput^T * input and, where bias
     is given, gradBias += scale * the sum of gradOutput over N.
     """
     def __init__(self) -> None: ...

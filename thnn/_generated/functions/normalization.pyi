@@ -54,13 +54,13 @@ class BatchNormalizationFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
 
 class BatchNormalizationReLUFunction(FunctionBase):
-    """BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with
-    the memory traffic of batch normalization alone. With limit 6 this is batch normalization and ReLU6.
+    """BatchNormalizationReLU: batch normalization followed by max(0, .) or, with a limit, by min(limit, max(0, .)), with no
+    more memory traffic than batch normalization. With limit 6 this is batch normalization and ReLU6.
 
       output = min(limit, max(0, (input - mean) / sqrt(variance + eps) * weight + bias))
 
-    Shapes, arguments and errors are those of BatchNormalization, and a ValueError for a limit that is not above 0; NaN
-    stays NaN. Source: BatchNormalization, then torch.nn.ReLU or, with limit 6, torch.nn.ReLU6.
+    Shapes, arguments and errors as in BatchNormalization; also ValueError for a limit that is not above 0. NaN stays
+    NaN. Source: BatchNormalization, then torch.nn.ReLU or, with limit 6, torch.nn.ReLU6.
 
     Calls:
         BatchNormalizationReLUFunction(running_mean, running_var, train, momentum, eps, limit)(input, weight, bias)
@@ -79,8 +79,8 @@ class BatchNormalizationReLUFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is
-    above 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
+    Gradients of BatchNormalizationReLU, each optional: BatchNormalization's gradients for gradOutput where output is
+    above 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, not saved.
     """
     def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float, limit: float = ...) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
@@ -97,7 +97,7 @@ class SpatialCrossMapLRNFunction(FunctionBase):
     where the sum is over the channels that exist, and the halves are rounded down.
     Shapes: input, output and scales (N, C, H, W) or (C, H, W).
     Errors: ValueError for other numbers of dimensions, a size below 1. Source: Torch7 nn.SpatialCrossMapLRN,
-    torch.nn.LocalResponseNorm; the library of 2017 had it for CUDA only.
+    torch.nn.LocalResponseNorm; the original THNN had it for CUDA only.
 
     Calls:
         SpatialCrossMapLRNFunction(size, alpha, beta, k)(input)
@@ -112,7 +112,7 @@ class SpatialCrossMapLRNFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
+    Gradient of SpatialCrossMapLRN w.r.t. its input: gradOutput * scales^-beta
     - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales
     over the windows that the channel is in.
     """

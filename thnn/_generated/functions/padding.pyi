@@ -25,8 +25,8 @@ class TemporalReplicationPaddingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalReplicationPadding by its input: every element of gradOutput is added at the
-    element of input from which its element of output was copied.
+    Gradient of TemporalReplicationPadding w.r.t. its input: each element of gradOutput is added to
+    the input element that its output element was copied from.
     """
     def __init__(self, pad_l: int, pad_r: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -54,8 +54,8 @@ class TemporalReflectionPaddingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalReflectionPadding by its input: every element of gradOutput is added at the
-    element of input from which its element of output was copied.
+    Gradient of TemporalReflectionPadding w.r.t. its input: each element of gradOutput is added to
+    the input element that its output element was copied from.
     """
     def __init__(self, pad_l: int, pad_r: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -83,8 +83,8 @@ class SpatialReplicationPaddingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialReplicationPadding by its input: every element of gradOutput is added at the
-    element of input from which its element of output was copied.
+    Gradient of SpatialReplicationPadding w.r.t. its input: each element of gradOutput is added to
+    the input element that its output element was copied from.
     """
     def __init__(self, pad_l: int, pad_r: int, pad_t: int, pad_b: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -114,8 +114,8 @@ class SpatialReflectionPaddingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialReflectionPadding by its input: every element of gradOutput is added at the
-    element of input from which its element of output was copied.
+    Gradient of SpatialReflectionPadding w.r.t. its input: each element of gradOutput is added to
+    the input element that its output element was copied from.
     """
     def __init__(self, pad_l: int, pad_r: int, pad_t: int, pad_b: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -145,8 +145,8 @@ class VolumetricReplicationPaddingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricReplicationPadding by its input: every element of gradOutput is added at the
-    element of input from which its element of output was copied.
+    Gradient of VolumetricReplicationPadding w.r.t. its input: each element of gradOutput is added to
+    the input element that its output element was copied from.
     """
     def __init__(self, pleft: int, pright: int, ptop: int, pbottom: int, pfront: int, pback: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...

@@ -30,10 +30,10 @@ class TemporalSubSamplingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalSubSampling by its input: weight * gradOutput is added to its window. Frames outside
+    Gradient of TemporalSubSampling w.r.t. its input: weight * gradOutput is added to its window. Frames outside
     every window get 0.
 
-    Gradients of TemporalSubSampling by its parameters, accumulated: gradWeight[f] += scale * sum over t of
+    Gradients of TemporalSubSampling w.r.t. its parameters, accumulated: gradWeight[f] += scale * sum over t of
     gradOutput[t,f] * the sum of the window; gradBias[f] += scale * sum over t of gradOutput[t,f].
     """
     def __init__(self, kW: int, dW: int, inputFrameSize: int) -> None: ...
@@ -66,10 +66,10 @@ class SpatialSubSamplingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialSubSampling by its input: weight * gradOutput is added to its window. Elements outside every
+    Gradient of SpatialSubSampling w.r.t. its input: weight * gradOutput is added to its window. Elements outside every
     window get 0.
 
-    Gradients of SpatialSubSampling by its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
+    Gradients of SpatialSubSampling w.r.t. its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
     gradOutput[n,c,y,x] * the sum of the window; gradBias[c] += scale * sum over n, y, x of gradOutput[n,c,y,x].
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int) -> None: ...
@@ -107,7 +107,7 @@ class SpatialMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+    Gradient of SpatialMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index outside its plane.
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., *, return_indices: bool = ...) -> None: ...
@@ -145,7 +145,7 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+    Gradient of SpatialDilatedMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index outside its plane.
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, dilationW: int, dilationH: int, ceil_mode: bool = ..., *, return_indices: bool = ...) -> None: ...
@@ -174,7 +174,7 @@ class TemporalMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+    Gradient of TemporalMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for another index outside the window.
     """
     def __init__(self, kW: int, dW: int, *, return_indices: bool = ...) -> None: ...
@@ -215,8 +215,8 @@ class VolumetricMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
-    Errors: also IndexError for an index that is no element of its window.
+    Gradient of VolumetricMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
+    Errors: also IndexError for an index that is not an element of its window.
     """
     def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, ceilMode: bool = ..., *, return_indices: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Any: ...
@@ -259,8 +259,8 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
-    Errors: also IndexError for an index that is no element of its window.
+    Gradient of VolumetricDilatedMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
+    Errors: also IndexError for an index that is not an element of its window.
     """
     def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, dilationT: int, dilationW: int, dilationH: int, ceilMode: bool = ..., *, return_indices: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Any: ...
@@ -293,7 +293,7 @@ class SpatialAveragePoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialAveragePooling by its input: each gradOutput, divided by its divisor, is added to
+    Gradient of SpatialAveragePooling w.r.t. its input: each gradOutput, divided by its divisor, is added to
     its window.
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., count_include_pad: bool = ...) -> None: ...
@@ -329,7 +329,7 @@ class VolumetricAveragePoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricAveragePooling by its input: each gradOutput, divided by its divisor, is added to
+    Gradient of VolumetricAveragePooling w.r.t. its input: each gradOutput, divided by its divisor, is added to
     its window.
     """
     def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, ceil_mode: bool = ..., count_include_pad: bool = ...) -> None: ...
@@ -355,7 +355,7 @@ class SpatialAdaptiveAveragePoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
+    Gradient of SpatialAdaptiveAveragePooling w.r.t. its input: each gradOutput, divided by the size of its region, is
     added to the region.
     """
     def __init__(self, osizeW: int, osizeH: int) -> None: ...
@@ -382,7 +382,7 @@ class VolumetricAdaptiveAveragePoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
+    Gradient of VolumetricAdaptiveAveragePooling w.r.t. its input: each gradOutput, divided by the size of its region, is
     added to the region.
     """
     def __init__(self, osizeT: int, osizeW: int, osizeH: int) -> None: ...
@@ -391,7 +391,7 @@ class VolumetricAdaptiveAveragePoolingFunction(FunctionBase):
     def apply(cls, input: Tensor, osizeT: int, osizeW: int, osizeH: int) -> Tensor: ...
 
 class SpatialAdaptiveMaxPoolingFunction(FunctionBase):
-    """SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of
+    """SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, the same regions as in
     SpatialAdaptiveAveragePooling.
 
     Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
@@ -411,7 +411,7 @@ class SpatialAdaptiveMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialAdaptiveMaxPooling by its input: gradOutput is added at indices.
+    Gradient of SpatialAdaptiveMaxPooling w.r.t. its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its plane.
     """
     def __init__(self, owidth: int, oheight: int, *, return_indices: bool = ...) -> None: ...
@@ -446,7 +446,7 @@ class SpatialFractionalMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialFractionalMaxPooling by its input: gradOutput is added at indices.
+    Gradient of SpatialFractionalMaxPooling w.r.t. its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its plane.
     """
     def __init__(self, outputW: int, outputH: int, poolSizeW: int, poolSizeH: int, *, return_indices: bool = ...) -> None: ...
@@ -481,7 +481,7 @@ class VolumetricFractionalMaxPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
+    Gradient of VolumetricFractionalMaxPooling w.r.t. its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its volume.
     """
     def __init__(self, outputT: int, outputW: int, outputH: int, poolSizeT: int, poolSizeW: int, poolSizeH: int, *, return_indices: bool = ...) -> None: ...
@@ -490,8 +490,8 @@ class VolumetricFractionalMaxPoolingFunction(FunctionBase):
     def apply(cls, input: Tensor, randomSamples: Tensor, outputT: int, outputW: int, outputH: int, poolSizeT: int, poolSizeW: int, poolSizeH: int, return_indices: bool = ...) -> Any: ...
 
 class SpatialMaxUnpoolingFunction(FunctionBase):
-    """SpatialMaxUnpooling: the inverse of a max pooling: output is 0 except at indices, where it is input. Of equal indices
-    the last one in row order counts.
+    """SpatialMaxUnpooling: the inverse of a max pooling: output is 0 except at indices, where it is input. Among equal
+    indices the last one in row order counts.
 
     Shapes: input and indices (N, C, H, W) or (C, H, W); output (N, C, oheight, owidth).
     Errors: ValueError for a size below 1 and for sizes that do not fit, IndexError for an index outside the output.
@@ -509,7 +509,7 @@ class SpatialMaxUnpoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialMaxUnpooling by its input: gradOutput at indices.
+    Gradient of SpatialMaxUnpooling w.r.t. its input: gradOutput at indices.
     """
     def __init__(self, owidth: int, oheight: int) -> None: ...
     def __call__(self, input: Tensor, indices: Tensor) -> Tensor: ...
@@ -519,7 +519,7 @@ class SpatialMaxUnpoolingFunction(FunctionBase):
 class VolumetricMaxUnpoolingFunction(FunctionBase):
     """VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding. output is 0 except at
     (t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +
-    (kw << 16). Of equal positions the last one in row order counts.
+    (kw << 16). Among equal positions the last one in row order counts.
 
     Shapes: input and indices (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW).
     Errors: ValueError for a size or stride below 1, negative padding, and for sizes that do not fit, IndexError for a
@@ -545,7 +545,7 @@ class VolumetricMaxUnpoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricMaxUnpooling by its input: gradOutput at the positions of the forward.
+    Gradient of VolumetricMaxUnpooling w.r.t. its input: gradOutput at the positions of the forward.
     """
     def __init__(self, oT: int, oW: int, oH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
     def __call__(self, input: Tensor, indices: Tensor) -> Tensor: ...
@@ -578,8 +578,8 @@ class FeatureLPPoolingFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1) is added to each element of its
-    window. A window whose output is 0 adds nothing.
+    Gradient of FeatureLPPooling w.r.t. its input: gradOutput * (input / output)^(power - 1) is added to each element of
+    its window. A window whose output is 0 adds nothing.
     """
     def __init__(self, power: float, width: int, stride: int, batchMode: bool) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...

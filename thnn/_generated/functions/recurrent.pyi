@@ -17,7 +17,7 @@ class LSTMFusedFunction(Criterion):
     Python class LSTMFusedFunction does not modify its argument hidden, and returns (output, outputCell).
     Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell
     (N, H) or (H).
-    Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only.
+    Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the original THNN had it for CUDA only.
 
     Calls:
         LSTMFusedFunction()(input, hidden, bias1, bias2, cell)
@@ -32,8 +32,8 @@ class LSTMFusedFunction(Criterion):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradients of LSTMFused by its gates and by its cell state. The gradient by the gates is that by input and by hidden
-    and, summed over the batch, that by each bias.
+    Gradients of LSTMFused w.r.t. its gates and its cell state. The gradient w.r.t. the gates is also the gradient w.r.t.
+    input and w.r.t. hidden and, summed over the batch, w.r.t. each bias.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, hidden: Tensor, bias1: Tensor | None = ..., bias2: Tensor | None = ..., cell: Tensor = ...) -> tuple[Tensor, Tensor]: ...
@@ -50,7 +50,7 @@ class GRUFusedFunction(FunctionBase):
     storage is (sigmoid(r + rh), sigmoid(z + zh), new, hx, nh), for the backward.
     Shapes: input and hidden (N, 3H) or (3H); bias1 and bias2 (3H), (1, 3H) or None; hx and output (N, H) or (H); storage
     (N, 5H) or (5H), or (N * 5H) if it comes with that size.
-    Errors: ValueError for sizes that do not fit. Source: torch.nn.GRUCell; the library of 2017 had it for CUDA only.
+    Errors: ValueError for sizes that do not fit. Source: torch.nn.GRUCell; the original THNN had it for CUDA only.
 
     Calls:
         GRUFusedFunction()(input, hidden, bias1, bias2, hx)
@@ -65,8 +65,8 @@ class GRUFusedFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradients of GRUFused by the gates of the input, by those of the hidden state (and, summed over the batch, by their
-    biases), and by the hidden state.
+    Gradients of GRUFused w.r.t. the gates of the input, the gates of the hidden state (and, summed over the batch, their
+    biases), and the hidden state.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor, hidden: Tensor, bias1: Tensor | None = ..., bias2: Tensor | None = ..., hx: Tensor = ...) -> Tensor: ...

@@ -24,7 +24,8 @@ class TemporalUpSamplingNearestFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
+    Gradient of TemporalUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each
+    element.
     """
     def __init__(self, scale_factor: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -49,7 +50,7 @@ class SpatialUpSamplingNearestFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
+    Gradient of SpatialUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each element.
     """
     def __init__(self, scale_factor: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -74,7 +75,8 @@ class VolumetricUpSamplingNearestFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element.
+    Gradient of VolumetricUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each
+    element.
     """
     def __init__(self, scale_factor: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -102,8 +104,8 @@ class TemporalUpSamplingLinearFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, times the weights of the
-    forward, is added at the elements of input from which its element of output was computed.
+    Gradient of TemporalUpSamplingLinear w.r.t. its input: each element of gradOutput, times the forward's
+    weights, is added to the input elements that its output element was computed from.
     """
     def __init__(self, outputWidth: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -132,8 +134,8 @@ class SpatialUpSamplingBilinearFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, times the weights of the
-    forward, is added at the elements of input from which its element of output was computed.
+    Gradient of SpatialUpSamplingBilinear w.r.t. its input: each element of gradOutput, times the forward's
+    weights, is added to the input elements that its output element was computed from.
     """
     def __init__(self, outputHeight: int, outputWidth: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -158,8 +160,8 @@ class VolumetricUpSamplingTrilinearFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, times the weights of the
-    forward, is added at the elements of input from which its element of output was computed.
+    Gradient of VolumetricUpSamplingTrilinear w.r.t. its input: each element of gradOutput, times the forward's
+    weights, is added to the input elements that its output element was computed from.
     """
     def __init__(self, outputDepth: int, outputHeight: int, outputWidth: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -188,8 +190,8 @@ class SpatialGridSamplerBilinearFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
-    between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number.
+    Gradients of SpatialGridSamplerBilinear w.r.t. its input and the positions; the gradient w.r.t. a position is the
+    slope between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor, grid: Tensor) -> Tensor: ...
@@ -212,7 +214,7 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradients of VolumetricGridSamplerBilinear by its input and by the positions, as in SpatialGridSamplerBilinear.
+    Gradients of VolumetricGridSamplerBilinear w.r.t. its input and the positions, as in SpatialGridSamplerBilinear.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor, grid: Tensor) -> Tensor: ...
@@ -221,17 +223,17 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
 
 class InterpolationFunction(FunctionBase):
     """Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or
-    not. The layers of thnn.nn call it. Special cases of it are TemporalUpSamplingNearest, SpatialUpSamplingNearest,
+    not. The layers of thnn.nn call it. Its special cases are TemporalUpSamplingNearest, SpatialUpSamplingNearest,
     VolumetricUpSamplingNearest, TemporalUpSamplingLinear, SpatialUpSamplingBilinear and VolumetricUpSamplingTrilinear.
 
       nearest:           output[x] = input[floor(x * s)]
       linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
       and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
 
-    with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. As in torch, linear
-    resampling does not depend on the scale where outputWidth is W, nearest elements of images where it is W or 2 * W.
-    Positions beyond the last input are those of the last input.
-    Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
+    with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. As in torch, the scale has no effect
+    on linear resampling if outputWidth is W, nor on nearest resampling of images if it is W or 2 * W. Positions beyond
+    the last input are moved to the last input.
+    Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has only W,
     three have T before H.
     Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a
     scale that is negative or not finite; for align_corners without linear, or with a scale. Source:
@@ -254,8 +256,8 @@ class InterpolationFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Interpolation by its input: every element of gradOutput, times the weights of the
-    forward, is added at the elements of input from which its element of output was computed.
+    Gradient of Interpolation w.r.t. its input: each element of gradOutput, times the forward's
+    weights, is added to the input elements that its output element was computed from.
     """
     def __init__(self, outputDepth: int, outputHeight: int, outputWidth: int, linear: bool = ..., align_corners: bool = ..., scaleDepth: float = ..., scaleHeight: float = ..., scaleWidth: float = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...

@@ -11,10 +11,10 @@ class LookupTableFunction(FunctionBase):
 
       output[i,d] = weight[input[i],d]
 
-    The autograd class has a gradient by weight only. LookupTable_renorm, called before it, limits the norms of the rows
-    in use. Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
-    Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
-    Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only.
+    The autograd class has a gradient w.r.t. weight only. LookupTable_renorm, called before it, limits the norms of the
+    rows in use. Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
+    Errors: IndexError for a row number outside of the table, ValueError for a weight that is not a matrix. Source:
+    Torch7 nn.LookupTable, torch.nn.Embedding; the original THNN had only the gradient.
 
     Calls:
         LookupTableFunction(scaleGradByFreq, paddingValue)(input, weight)
@@ -28,8 +28,8 @@ class LookupTableFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
-    input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
+    Gradient of LookupTable w.r.t. its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i
+    with input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
 
     Shapes: gradOutput (..., D) or (n, D), with n the number of indices; gradWeight (rows, D).
     """
@@ -44,7 +44,7 @@ class LookupTableBagFunction(FunctionBase):
       output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue
 
     Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
-    bag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first
+    bag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. The first of equal maxima
     gets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
     Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number
     other than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
@@ -64,7 +64,7 @@ class LookupTableBagFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
+    Gradient of LookupTableBag w.r.t. its table, accumulated: for each i in bag b with input[i] != paddingValue,
     gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of
     occurrences of input[i] in input if scaleGradByFreq; for a maximum
     gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d].

@@ -34,8 +34,8 @@ class Im2ColFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was
-    copied from; elements outside every window get 0.
+    Gradient of Im2Col w.r.t. its input: each element of gradOutput is added to the input element that its output element
+    was copied from; elements outside every window get 0.
     """
     def __init__(self, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -72,7 +72,7 @@ class Col2ImFunction(FunctionBase):
 
     real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
-    Gradient of Col2Im by its input: Im2Col of gradOutput.
+    Gradient of Col2Im w.r.t. its input: Im2Col of gradOutput.
     """
     def __init__(self, outputHeight: int, outputWidth: int, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
