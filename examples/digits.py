@@ -122,7 +122,7 @@ class Digits:
 
 @dataclass
 class History:
-    """The course of a training."""
+    """The history of a training run."""
 
     seconds: float = 0.0
     losses: list[float] = field(default_factory=list)  # one per epoch
@@ -158,7 +158,7 @@ class Progress:
 
 def train(name: str, network: Any, digits: Digits, epochs: int, seed: int) -> History:
     """Trains a network and returns its history."""
-    # The first call of a process also loads code, which is not part of the time of training.
+    # The first call of a process also loads code, which does not count as training time.
     classify(network, digits.train[:BATCH])
     optimizer = torch.optim.Adam(network.parameters(), lr=0.003)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)

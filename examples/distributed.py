@@ -3,8 +3,8 @@
 python examples/distributed.py [--processes N] [--steps N]
 
 The program starts its own processes, connected by gloo. Each has a part of every batch of handwritten digits: the parts
-differ in size, and that of the last process is sometimes empty. The result is compared with that of one process on the
-whole batches.
+differ in size, and the last process's part is sometimes empty. The result is compared with training in one process on
+the whole batches.
 """
 
 from __future__ import annotations

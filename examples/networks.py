@@ -22,7 +22,7 @@ LEARNING_RATE = 0.0001
 
 
 def train(modules: nn.ModuleList, input: Tensor, target: Tensor, steps: int) -> list[float]:
-    """The loss of each step of a network; `modules` are the network and its loss."""
+    """The loss after each step; `modules` are the network and its loss."""
     network, loss = modules
     torch.manual_seed(1)  # of dropout
     optimizer = torch.optim.SGD(network.parameters(), lr=LEARNING_RATE)
@@ -37,7 +37,7 @@ def train(modules: nn.ModuleList, input: Tensor, target: Tensor, steps: int) -> 
 
 
 def compare(network: Network, steps: int, seed: int) -> bool:
-    """Trains one network both ways and prints the losses; whether they agree."""
+    """Trains one network both ways and prints the losses; returns True if they agree."""
     torch.manual_seed(seed)
     original = nn.ModuleList([network.make(), network.make_loss()]).double()
     converted = copy.deepcopy(original)

@@ -14,8 +14,8 @@
      COST(module, loss of x, gradInput of x and norm)            a criterion with neither target nor sizeAverage
 
    The expressions see one element: x of input, y of output, g of gradOutput, t of target. They know nothing of tensors,
-   threads or vectors, so that another device can compile the same lines with THNN_MAP... and th_... of its own. norm is
-   1, or 1 / elements if sizeAverage, times the weight of the element and, on the CPU, the gradient factor of the call
+   threads or vectors, so that another device can compile the same lines with its own THNN_MAP... and th_... norm is 1,
+   or 1 / elements if sizeAverage, times the weight of the element and, on the CPU, the gradient factor of the call
    (CUDA multiplies the gradient by the factor).
 
    (arguments) lists the arguments after the tensors and sizeAverage, in the order of THNN.h:
@@ -28,7 +28,8 @@
 
    Further arguments of the macros are statements. Statements of POINTWISE precede all other checks of both functions;
    statements of CRITERION stand between the sum, `double loss`, and the store of the result. Where the two functions of
-   a module take different arguments or statements, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT each define one of the two. */
+   a module take different arguments or statements, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT each define one of the
+   two. */
 
 #define FROM_INPUT input, x
 #define FROM_OUTPUT output, y

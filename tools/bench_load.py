@@ -34,7 +34,7 @@ from thnn.testing.timing import take_turns
 
 _ROUNDS = 7
 
-# The same function as the module Tanh of the package, so that calls of the two differ in the library alone.
+# The same function as the module Tanh of the package, so that calls of the two differ only in the library.
 _HEADER = """\
 TH_API void THNN_(Same_updateOutput)(
     THNNState *state,

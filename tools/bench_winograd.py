@@ -2,7 +2,7 @@
 
 ``python -m tools.bench_winograd [REGEX]`` prints the measurements of docs/convolution.md, times and errors,
 for layers whose name matches. One library computes by Winograd's method, a second copy, loaded with THNN_WINOGRAD=0,
-without. The number of threads is that of torch; OMP_NUM_THREADS sets it.
+without. OMP_NUM_THREADS sets the number of threads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Builds the CUDA library, or its emulation on the CPU: ``python -m tools.cuda [--emulation]``.
 
-The CUDA library is compiled by the nvcc of CUDA_HOME, PATH or /usr/local/cuda, otherwise by that of NVIDIA's Python
+The CUDA library is compiled by the nvcc of CUDA_HOME, PATH or /usr/local/cuda, otherwise by the nvcc of NVIDIA's Python
 packages (pip install 'cuda-toolkit[nvcc,cccl]==13.0.*').
 """
 

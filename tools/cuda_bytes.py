@@ -47,8 +47,8 @@ TYPES = ("float32", "float16")
 ELEMENTS = 1 << 17  # of the first tensor of a call, at most, as far as fewer images and channels achieve this
 SECTOR = 32
 LIMIT = 1.05  # of the factor of a function without a reason
-# Of the comparison with the committed figures, which are those of one compiler: another one may combine or repeat
-# accesses, most of all the requests.
+# Tolerances of the comparison with the committed figures, which come from one compiler: another one may combine or
+# repeat accesses, most of all the requests.
 TOLERANCE, REQUESTS_TOLERANCE = 0.03, 0.1
 
 

@@ -34,7 +34,7 @@ DOUBLE_SUMS = re.compile(
     r"BatchNormalization_(statistics|mergeStatistics|saveStatistics|gradSums|gradInput)$"
 )
 
-# Positions of an interpolation, which must be those of the CPU; a thread computes one per index of an axis.
+# Positions of an interpolation, which must equal the CPU's; a thread computes one per index of an axis.
 DOUBLE_KERNELS = {"fillTablesKernel"}
 
 # Functions of one to three instructions.

@@ -76,7 +76,7 @@ def _arguments(function: Function, forward: Function | None) -> Iterator[str]:
 
 
 def _is_known(argument: Argument, other: Argument | None) -> bool:
-    """Whether an argument of a backward is the same as in the forward, and its comment adds nothing."""
+    """True if an argument of a backward is the same as in the forward and its comment adds nothing."""
     if other is None:
         return False
     is_same = (argument.type, argument.role, argument.is_optional) == (

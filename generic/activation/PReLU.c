@@ -3,7 +3,7 @@
 #include "elementwise/map.h"
 #include "runtime/integer.h"
 
-/* Channels whose sums are computed at a time: their sums are on the stack. */
+/* Channels summed at a time; their sums are on the stack. */
 #define SUM_CHANNELS 1024
 
 static int channelDim(const THTensor *input) { return input->ndim == 1 ? 0 : 1; }

@@ -2,8 +2,8 @@
 #include "elementwise/map.h"
 #include "simd/philox.h"
 
-/* Draws the slopes, 1 where input > 0, else lower + u * range with u uniform in [0, 1), and multiplies by them. A thread has
-   the four elements of a counter of the generator. */
+/* Draws the slopes, 1 where input > 0, else lower + u * range with u uniform in [0, 1), and multiplies by them. Each
+   thread computes the four elements of one generator counter. */
 static void THNN_(RReLU_drawAndApply)(THNNState *state, THTensor *y, THTensor *input, THTensor *noise, real lower,
                                       real range, int64_t seed)
 {

@@ -21,10 +21,10 @@
 #define CHECK_LIMITS \
   THNN_CHECK(min_val_ <= max_val_, min_val, "expected at most max_val, %g, got %g", max_val_, min_val_)
 
-/* updateGradInput infers the sign of input from that of output. */
+/* updateGradInput infers the sign of input from the sign of output. */
 #define CHECK_ALPHA THNN_CHECK(alpha_ >= 0, alpha, "expected at least 0 for a gradient, got %g", alpha_)
 
-/* Conditions are such that NaN stays NaN, and that the gradient by a NaN does not become 0. */
+/* Conditions are written so that NaN stays NaN and the gradient w.r.t. a NaN does not become 0. */
 
 /* clang-format off */
 

@@ -3,10 +3,10 @@
 #include "batch_norm/channels.h"
 #include "simd/vector_math.h"
 
-/* SoftMax and LogSoftMax: a row is a position, or a pack of positions, and its terms are channels or packs of channels. The
-   threads of a row reduce its terms, then read them again and store the results. The sum of exp(x - max) and the maximum are
-   computed together: a new maximum scales the sum of the terms before. A NaN among the channels, or an infinite maximum,
-   makes the results NaN. */
+/* SoftMax and LogSoftMax: a row is a position, or a pack of positions, and its terms are channels or packs of channels.
+   The threads of a row reduce its terms, then read them again and store the results. The sum of exp(x - max) and the
+   maximum are computed together: a new maximum scales the sum of the terms before. A NaN among the channels, or an
+   infinite maximum, makes the results NaN. */
 
 using namespace THNN_(channels);
 
@@ -65,7 +65,7 @@ template <UnitKind K> struct Exponentials {
     }
     return a;
   }
-  /* The value that result() reads: with the logarithm of the sum, or its reciprocal. */
+  /* The reduced value in the form that result() reads: the sum replaced by its logarithm or its reciprocal. */
   __device__ Value finished(Value row) const
   {
 #pragma unroll
@@ -136,8 +136,8 @@ __device__ static typename F::Value mergeAdjacent(const F &f, const typename F::
   else return shuffledFromFirst(mergeLanes<1, Y>(f, value), Y);
 }
 
-/* Blocks of THREADS / Y rows, each of which Y threads share. ADJACENT: threads of a row are neighbours; otherwise rows
-   are. */
+/* Blocks of THREADS / Y rows, Y threads per row. ADJACENT: neighbouring threads share a row; otherwise they have
+   neighbouring rows. */
 template <UnitKind K, int Y, bool ADJACENT, class F>
 __global__ void __launch_bounds__(THREADS) softMaxKernel(F f, Channels channels, int64_t rows, int64_t terms)
 {
@@ -186,8 +186,8 @@ static void launch(THNNState *state, const F &f, const Channels &channels)
                                                                                                 terms);
 }
 
-/* With adjacent channels: a few threads, a warp or a block for each row. A block has shorter rows, too, if all blocks run
-   at a time. */
+/* With adjacent channels: a few threads, a warp or a block for each row. Shorter rows get a block, too, if all blocks
+   can run at once. */
 template <UnitKind K, class F> static void launchAdjacent(THNNState *state, const F &f, const Channels &channels)
 {
   const int64_t terms = K == PACKED_CHANNELS ? channels.channels / F::U::size : channels.channels;
@@ -197,8 +197,8 @@ template <UnitKind K, class F> static void launchAdjacent(THNNState *state, cons
   else launch<K, THREADS, true>(state, f, channels);
 }
 
-/* With adjacent positions: 8 threads for each row, so that a warp reads 32 neighbours, unless the threads would not occupy
-   a GPU and rows are long. */
+/* With adjacent positions: 8 threads for each row, so that a warp reads 32 neighbours, unless the threads would not
+   occupy a GPU and rows are long. */
 template <UnitKind K, class F> static void launchStrided(THNNState *state, const F &f, const Channels &channels)
 {
   if (channels.positions / F::U::rows < 2048 && channels.channels >= 256)

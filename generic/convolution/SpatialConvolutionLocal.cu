@@ -2,16 +2,15 @@
 
 #include "gemm/batched_product.h"
 
-/* Each position of the output has its own filters. So there is a product of matrices for each position: of its filters
-   and the patches that it reads from the images of the batch. The gradient by the input has a product for each position
-   of the input. */
+/* Each output position has its own filters, and hence a separate matrix product: its filters times the patches that it
+   reads from the images of the batch. gradInput has a matrix product for each input position. */
 
 using thcunn::Divisor;
 using thcunn::Extents;
 using thcunn::View;
 
 namespace
-{ /* without a name, since these types have the same names for every element type */
+{ /* anonymous, because these types have the same names for every element type */
 
 typedef struct LocalAxis {
   int64_t input, output, kernel, padding;
@@ -35,7 +34,7 @@ static View<Element, 4> imageView(const THTensor *t)
   return view;
 }
 
-/* weight[y, x, o, i, kh, kw], also of a weight of three dimensions (y * oW + x, o, (i, kh, kw)). */
+/* weight[y, x, o, i, kh, kw], also if weight has three dimensions (y * oW + x, o, (i, kh, kw)). */
 static View<Element, 6> weightView(const THTensor *t, int64_t outputWidth, int64_t kH, int64_t kW)
 {
   const int64_t *s = t->stride;
@@ -174,7 +173,7 @@ struct LocalGradInput {
     int64_t input[2];
     m.inputs.indices(position, input);
     const Readers y = readersOf(m.axis[0], input[0]), x = readersOf(m.axis[1], input[1]);
-    /* There are fewer readers than elements of the kernel, and a division by 32 bits takes a fraction of the time. */
+    /* Readers are fewer than kernel elements, hence fit 32 bits, whose division takes a fraction of the time. */
     const int64_t n = outputChannels.quotient(t), row = (uint32_t)n / (uint32_t)x.count;
     *channel = t - n * outputChannels.divisor;
     at[0] = y.first + row;

@@ -2,9 +2,9 @@
 
 #include "runtime/loops.h"
 
-/* Each row of the table connects an input channel and an output channel by a filter. The images that are written have
-   target channels, the images that are read have source channels. The rows of the table are listed by target channel,
-   in their order, so that the order in which a thread adds the connections of its target depends on the table alone. */
+/* Each row of the table connects an input channel and an output channel by a filter. Target channels are written,
+   source channels are read. The rows of the table are listed by target channel, in their order, so that the order in
+   which a thread adds the connections of its target depends only on the table. */
 
 using thcunn::Divisor;
 using thcunn::Extents;
@@ -174,7 +174,7 @@ static void correlate(THNNState *state, bool isGradient, const THTensor *source,
       const ListEntry entry = entries[c];
       const Element *valueRow = source + entry.source * in.stride[1];
       const Element *factorRow = filter + entry.filter * filters.stride[0];
-      real part = 0; /* the error of a sum of short sums is less than that of a long one */
+      real part = 0; /* a sum of short sums has a smaller rounding error than one long sum */
       for (int rows = (int)rowTaps.count; rows > 0; rows--, valueRow += in.stride[2], factorRow += rowStep) {
         const Element *value = valueRow, *factor = factorRow;
         for (int n = (int)columnTaps.count; n > 0; n -= TAPS) {
@@ -213,15 +213,15 @@ namespace
 {
 
 /* The gradients of the parameters as a reduction. A row is up to SUMS elements of a filter, which share the elements of
-   `small` and the places of `large`, or, behind the filters, a bias. The windows slide over `large`, and each has an element
-   of `small`: a term is a window of an image, or an element of an output channel. */
+   `small` and the places of `large`, or, behind the filters, a bias. The windows slide over `large`, and each has an
+   element of `small`: a term is a window of an image, or an element of an output channel. */
 struct ParameterGradient {
   static const int SUMS = 9;
   struct Value {
     real sum[SUMS];
   };
   struct Coefficients {
-    const Element *large, *small; /* of the channels; for a bias `small` alone */
+    const Element *large, *small; /* of the channels; for a bias only `small` */
     int64_t offset[SUMS];         /* of each element in the window */
     int count;                    /* elements; 0 for a bias */
   };
@@ -229,7 +229,7 @@ struct ParameterGradient {
     real factor, value[SUMS];
   };
   const Connection *connections;
-  const int32_t *badRows; /* if it is not 0, nothing is added, as on the CPU */
+  const int32_t *badRows; /* if not 0, nothing is added, as on the CPU */
   bool transposed;
   int64_t filters, elements, terms, positions; /* elements of a filter */
   Divisor chunks, width;                       /* rows of a filter; elements of a row of a filter */

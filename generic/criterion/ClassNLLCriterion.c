@@ -4,7 +4,7 @@
 #include "runtime/streaming.h"
 
 /* The positions of a target, one class each, as images x rows x width: N x H x W for (N, H, W), 1 x 1 x N for (N),
-   1 x 1 x 1 for (1). Strides are of images, rows, positions and classes. */
+   1 x 1 x 1 for (1). The strides are for images, rows, positions and classes. */
 typedef struct Positions {
   int64_t images, rows, width, classes, ignoreIndex;
   const real *input, *weights;
@@ -45,7 +45,7 @@ static Positions positionsOf(const THTensor *input, const THIndexTensor *target,
   return p;
 }
 
-/* Makes one row of the rows of an image, if they follow each other in the target and in the tensor of the strides. */
+/* Merges the rows of an image into one if they are adjacent in the target and in the tensor with these strides. */
 static void mergeRows(Positions *p, const int64_t *stride)
 {
   if (stride[1] != p->width * stride[2] || p->targetStride[1] != p->width * p->targetStride[2]) return;

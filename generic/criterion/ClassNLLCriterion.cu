@@ -5,7 +5,7 @@
 using THNN_(channels)::ChannelVector;
 
 /* The positions of a target, with one class each, as images x rows x width: N x H x W for (N, H, W), 1 x 1 x N for (N),
-   1 x 1 x 1 for (1). The three strides of a View are those of images, rows and positions. */
+   1 x 1 x 1 for (1). The three strides of a View are for images, rows and positions. */
 namespace
 {
 
@@ -98,7 +98,7 @@ struct LossSums {
   }
 };
 
-/* The gradient by the score of the target, without the gradient factor. */
+/* The gradient w.r.t. the target's score, without the gradient factor. */
 struct Slope {
   Positions p;
   thcunn::IndexCheck check;

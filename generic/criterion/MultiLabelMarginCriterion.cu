@@ -82,8 +82,8 @@ struct Gradient {
   }
 };
 
-/* A block per row. First each thread stores gradients by classes that are not labels, and 0 for labels. Then each warp
-   adds the gradient by a label, where the label occurs first. */
+/* A block per row. First each thread stores the gradients w.r.t. classes that are not labels, and 0 for labels. Then
+   each warp adds the gradient w.r.t. a label, where the label first occurs. */
 __global__ void __launch_bounds__(thcunn::THREADS) gradientKernel(Gradient g)
 {
   const int64_t row = blockIdx.x, classes = g.x.classes;

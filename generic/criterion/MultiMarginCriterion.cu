@@ -62,7 +62,7 @@ struct Loss : RowSum {
   __device__ void finish(int64_t row, real sum) const { sums[row] = sum; }
 };
 
-/* The gradient of each row; the gradient by the score of the target is the negative sum of the others. */
+/* The gradient of each row; the gradient w.r.t. the target's score is the negative sum of the others. */
 struct Gradient : RowSum {
   Rows gradient;
   real share;
@@ -70,7 +70,7 @@ struct Gradient : RowSum {
 
   struct Coefficients : Target {
     real scale;
-    Element *gradient; /* by the score of class 0 */
+    Element *gradient; /* w.r.t. the score of class 0 */
   };
   __device__ Coefficients begin(int64_t row) const
   {

@@ -29,8 +29,8 @@ static ALWAYS_INLINE double hingeSum(const real *x, int64_t n, real reach, bool 
   return total;
 }
 
-/* Sets slope[j] to, or if `add` increases it by, factor times the derivative of term j by x[j]. Returns the sum of the
-   derivatives, without the factor. */
+/* Sets slope[j] to, or if `add` increases it by, factor times the derivative of term j w.r.t. x[j]. Returns the sum of
+   the derivatives, without the factor. */
 static ALWAYS_INLINE double hingeSlopes(const real *x, real *slope, int64_t n, real reach, real factor,
                                         bool squared, bool add)
 {

@@ -16,7 +16,7 @@ typedef struct Image {
 
 typedef struct Normalization {
   int64_t size[4];
-  int64_t before, after; /* channels of a window besides its own */
+  int64_t before, after; /* channels of a window before and after its centre */
   real alpha, beta, k;   /* alpha is divided by the number of channels of a window */
 } Normalization;
 
@@ -37,7 +37,7 @@ static void check(THNNState *state, const THTensor *input, int size, double alph
   for (int d = 0; d < input->ndim; d++) l->size[d + 4 - input->ndim] = input->size[d];
 }
 
-/* Makes one row of an image whose rows follow each other in all tensors. */
+/* Merges the rows of an image into one if they are adjacent in all tensors. */
 static void mergeRows(Normalization *l, Image *const *images, int count)
 {
   for (int k = 0; k < count; k++)

@@ -29,7 +29,7 @@ struct Image {
 struct Normalization {
   thcunn::Extents<4> loop; /* (N, groups of channels, H, W), or (N, H, W, C) */
   int64_t channels, channelsPerThread;
-  int64_t before, after; /* channels of a window besides its own */
+  int64_t before, after; /* channels of a window before and after its centre */
   bool channelsInnermost;
   real alpha, beta, k; /* alpha is divided by the number of channels of a window */
 

@@ -3,7 +3,7 @@
 
 using namespace THNN_(batchNorm);
 
-/* The two vectors in 2C accreal numbers. Statistics have one number more, the number of values per channel. */
+/* The two vectors in 2C accreal numbers. Statistics have one more number: the values per channel. */
 static ChannelVector first(const THAccrealTensor *pairs)
 {
   return ChannelVector(TH_ACCREAL_DATA(pairs), pairs->stride[0]);

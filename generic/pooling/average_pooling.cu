@@ -6,7 +6,7 @@
 
 using namespace thcunn::pooling;
 
-/* The axes of a window, whose sizes are those of the tensors. */
+/* The axes of a window; the sizes come from the tensors. */
 #define AXIS(kernel, stride, padding) {0, 0, kernel, stride, padding, 1}
 #define SPATIAL {AXIS(kH, dH, padH), AXIS(kW, dW, padW)}
 #define VOLUMETRIC {AXIS(kT, dT, padT), AXIS(kH, dH, padH), AXIS(kW, dW, padW)}

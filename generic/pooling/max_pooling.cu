@@ -10,7 +10,7 @@
 
 using namespace thcunn::pooling;
 
-/* The axes of a window, whose sizes are those of the tensors. */
+/* The axes of a window; the sizes come from the tensors. */
 #define AXIS(kernel, stride, padding, dilation) {0, 0, kernel, stride, padding, dilation}
 #define TEMPORAL {AXIS(kW, dW, 0, 1)}
 #define SPATIAL(dilationW, dilationH) {AXIS(kH, dH, padH, dilationH), AXIS(kW, dW, padW, dilationW)}

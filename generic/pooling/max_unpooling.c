@@ -1,4 +1,4 @@
-/* Max unpooling: the inverse of max pooling, 0 where no maximum was. */
+/* Max unpooling: puts the maxima of a max pooling at their positions, and 0 elsewhere. */
 
 #include "modules/SpatialMaxUnpooling.h"
 #include "modules/VolumetricMaxUnpooling.h"

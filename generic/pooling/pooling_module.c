@@ -70,8 +70,8 @@ static void checkOutput(THNNState *state, const THTensor *input, const Pooling *
              THNN_shape(input));
 }
 
-/* Sets the size of the output. If there is padding along any axis, a last window that starts behind the last input
-   is dropped; torch drops it even without padding. */
+/* Sets the size of the output. If there is padding along any axis, a last window that starts beyond the last input is
+   dropped; torch drops it even without padding. */
 static void slideWindow(THNNState *state, const THTensor *input, bool ceilMode, Pooling *pooling)
 {
   int64_t in[WINDOW_AXES], kernel[WINDOW_AXES], stride[WINDOW_AXES], padding[WINDOW_AXES], dilation[WINDOW_AXES];

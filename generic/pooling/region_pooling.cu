@@ -16,7 +16,7 @@ using namespace thcunn::pooling;
 
 #define SAMPLE_CHECK thcunn::numberCheck(state, "randomSamples", "expected numbers from 0 to 1")
 
-/* Adaptive regions follow from sizes alone. */
+/* Adaptive regions depend only on sizes. */
 static const WindowAxis ADAPTIVE[WINDOW_AXES] = {REGION(1), REGION(1), REGION(1)};
 static const MeanOf<Element> MEAN = {false};
 

@@ -5,7 +5,7 @@ enum { RESET, UPDATE, NEW, GATES };
 /* Blocks of storage: the gates, hx, and the hidden part of the new gate. */
 enum { OLD = GATES, HIDDEN_NEW, STORED };
 
-/* Takes from `s` the sums of the gates, those of NEW in two parts: of the input in NEW and of the hidden state in
+/* Reads from `s` the sums of the gates; the sum of NEW is in two parts, the input's in NEW and the hidden state's in
    HIDDEN_NEW. Writes the storage to `s`, and the next state to y, which may be `old`. */
 static void computeState(real *const *s, const real *old, real *y, int64_t n)
 {
@@ -87,8 +87,8 @@ void THNN_(GRUFused_updateOutput)(THNNState *state, THTensor *input, THTensor *h
   forwardTile(&x, &h, &b, &c, &old, &y, &stored, columns, row, first, (int)count);
 }
 
-/* Gradients by the sums of the gates and by the old state. Those of NEW are in two parts, as in computeState. All results
-   may be the storage `s`, and `dOld` may be dy. */
+/* Gradients w.r.t. the sums of the gates and the old state. The sum of NEW is in two parts, as in computeState. All
+   results may be the storage `s`, and `dOld` may be dy. */
 static void computeGradients(const real *const *s, real *const *dx, real *const *dh, const real *dy, real *dOld,
                              int64_t n)
 {

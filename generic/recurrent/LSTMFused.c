@@ -48,7 +48,7 @@ static void forwardTile(const Forward *f, int64_t row, int64_t first, int count)
   cellStore(&f->output, row, first, count, y);
 }
 
-/* Activated gates are written to `gates`: a tensor of its own, hidden, or NULL. */
+/* Activated gates are written to `gates`: a separate tensor, hidden, or NULL. */
 static void forward(THNNState *state, THTensor *input, THTensor *hidden, THTensor *bias1, THTensor *bias2,
                     THTensor *cell, THTensor *output, THTensor *outputCell, THTensor *gates)
 {
@@ -98,7 +98,7 @@ void THNN_(LSTMFused_cell)(THNNState *state, THTensor *input, THTensor *hidden, 
   forward(state, input, hidden, bias1, bias2, cell, output, outputCell, gates);
 }
 
-/* Gradients by the sums of the gates and by the old cell state. `d` may be `gate`, and `dOld` may be `dNew`. */
+/* Gradients w.r.t. the sums of the gates and the old cell state. `d` may be `gate`, and `dOld` may be `dNew`. */
 static void computeGradients(const real *const *gate, real *const *d, const real *old, const real *new,
                              const real *dy, const real *dNew, real *dOld, int64_t n)
 {

@@ -3,10 +3,10 @@
 #include "gemm/transpose.h"
 
 /* Columns of the states are divided into panels of GEMM_NR, rows into micro-tiles of nearly equal heights. Weights are
-   packed [panel][gate][k][n], rows [micro-tile][k][m], and sums [panel][block][row][n]. Two buffers take the packed
-   rows of steps in turns: products read one of them, while the other gets the rows for the next step. */
+   packed [panel][gate][k][n], rows [micro-tile][k][m], and sums [panel][block][row][n]. Packed rows are
+   double-buffered: products read one buffer while the other gets the rows for the next step. */
 
-/* The products of the input are computed for as many steps at once as have this number of rows, but at least for one. */
+/* Input products are computed for several steps at once, about this many rows, but at least one step. */
 #define INPUT_ROWS (8 * GEMM_MR)
 
 static int64_t panelsOf(int64_t columns) { return ceilDivide(columns, GEMM_NR); }
@@ -14,9 +14,9 @@ static int columnsOf(int64_t columns, int64_t panel) { return (int)MIN(GEMM_NR, 
 /* Columns of a panel with padding. */
 static int widthOf(int64_t columns, int64_t panel) { return columnsOf(columns, panel) > VL ? GEMM_NR : VL; }
 
-/* Threads divide either panels or rows. If panels, each thread reads few of the weights, but rows that other threads have
-   written; if rows, it reads only rows that it has written itself, but all weights. Therefore they divide rows if all
-   weights fit into half of a second-level cache of 1 MiB, in the backward into all of it: its rows are longer. */
+/* Threads divide either panels or rows. With panels, each thread reads few of the weights, but rows that other threads
+   have written; with rows, it reads only rows that it has written itself, but all weights. So they divide rows if all
+   weights fit into half of a second-level cache of 1 MiB, or all of it in the backward, whose rows are longer. */
 #define FORWARD_WEIGHTS ((int64_t)1 << 19)
 #define BACKWARD_WEIGHTS ((int64_t)1 << 20)
 
@@ -25,7 +25,7 @@ static bool dividesRows(int64_t columns, int gates, int64_t most)
   return gates * columns * columns * (int64_t)sizeof(real) <= most;
 }
 
-/* Rows that are divided are an even number of micro-tiles. */
+/* If rows are divided, there is an even number of micro-tiles. */
 static int64_t tilesOf(int64_t rows, bool isEven)
 {
   const int64_t tiles = ceilDivide(rows, GEMM_MR);
@@ -62,8 +62,8 @@ typedef struct PanelPart {
   int64_t panel, tile, endTile;
 } PanelPart;
 
-/* Part number `part` of `parts`, of which `down` divide the rows: micro-tiles [tile, endTile), and [at, end) of them in all
-   panels, one panel after the other. */
+/* Part number `part` of `parts`, of which `down` divide the rows: micro-tiles [tile, endTile), and [at, end) of them in
+   all panels, one panel after the other. */
 typedef struct Part {
   int64_t tile, endTile, at, end;
 } Part;
@@ -96,8 +96,8 @@ static PanelPart nextPart(Part *p)
          thnn_range.at < thnn_range.end;)                                                                      \
       for (PanelPart part = nextPart(&thnn_range), *thnn_once = &part; thnn_once; thnn_once = NULL)
 
-/* The memory that the cell reads or writes after the products of a part, which prefetch it: a column range of each block
-   of H columns. A row has few adjacent columns of a panel, so that hardware does not prefetch them. */
+/* The memory that the cell reads or writes after the products of a part, which prefetch it: a column range of each
+   block of H columns. A row has few adjacent columns of a panel, so that hardware does not prefetch them. */
 typedef struct CellPrefetch {
   int64_t H, first;        /* columns of a block, and the first one of the panel */
   int columns;             /* of the panel */
@@ -207,7 +207,7 @@ static int64_t sizeOf(const Steps *s, int64_t number)
   return number < 0 || number >= s->count ? 0 : s->sizes[number * s->sizeStride];
 }
 
-/* The place before the first step or, if not `later`, after the last one, from which nextStep() leads to the steps. */
+/* The position before the first step or, if not `later`, after the last one, where nextStep() starts. */
 static Step beyondSteps(const Steps *s, bool later)
 {
   return later ? (Step){-1, 0, 0} : (Step){s->count, s->rows, 0};
@@ -227,7 +227,7 @@ static int hiddenBlock(const Steps *s, int gate)
   return cell->blocks > cell->gates && gate == cell->gates - 1 ? cell->blocks - 1 : gate;
 }
 
-/* Rows of `flat` are `width` apart, those of a panel or of a micro-tile. */
+/* Copies between a matrix and `flat`, a panel or micro-tile whose rows are `width` apart. */
 static void copyIn(real *flat, int width, const CellMatrix *m, int64_t row, int64_t column, int64_t rows,
                    int columns)
 {
@@ -399,7 +399,7 @@ void THNN_(stepsForward)(const ForwardSteps *f)
 
 /* Backward */
 
-/* The buffer of the backward. The terms of a product are the columns of all gates. Gradients by states are stored
+/* The buffer of the backward. The terms of a product are the columns of all gates. State gradients are stored
    [panel][state][row][n]. */
 typedef struct BackwardLayout {
   real *weight2, *gradStates;
@@ -466,8 +466,8 @@ static void backwardTile(const BackwardSteps *b, const BackwardLayout *l, Step a
   }
 }
 
-/* The gradients by the hidden states before step `after`, then the gradients by the gates of step `at`. Either step may
-   have no rows. */
+/* The gradients w.r.t. the hidden states before step `after`, then the gradients w.r.t. the gates of step `at`. Either
+   step may have no rows. */
 static void backwardStep(const BackwardSteps *b, const BackwardLayout *l, Step after, Step at, Step before,
                          const PackedRows *gradients, const PackedRows *next)
 {

@@ -7,8 +7,8 @@
 
    Forward: the products of the input with weight1, for some steps at once; then step by step the product of the hidden
    states with weight2, added to them, and the cell, which computes the next states from the sums.
-   Backward: step by step the cell, which computes the gradients by the gates, and their product with weight2, the
-   gradients by the hidden states before the step.
+   Backward: step by step the cell, which computes the gradients w.r.t. the gates, and their product with weight2, which
+   gives the gradients w.r.t. the hidden states before the step.
 
    The weights are packed once. A task computes some columns of the states with all their gates, so that each thread
    reads its part of the weights from its own cache in all steps, and the cell reads the sums of a micro-tile from the
@@ -19,13 +19,13 @@
 
 /* A cell. Its functions compute n elements of every array. */
 typedef struct Cell {
-  /* Numbers of gates, of blocks of the storage, and of states. If there are more blocks than gates, the last gate has two
-     sums: that of the hidden states and bias2 is in the last block. */
+  /* Numbers of gates, of blocks of the storage, and of states. If there are more blocks than gates, the last gate has
+     two sums; the sum of the hidden states and bias2 is in the last block. */
   int gates, blocks, states;
-  /* Replaces the sums by the values of the storage, and the states by those after the step. */
+  /* Replaces the sums by the values of the storage, and the states by the states after the step. */
   void (*forward)(real *const *blocks, real *const *states, int64_t n);
-  /* Replaces the values of the storage by the gradients by the gates, and the gradients by the states by the parts that
-     do not pass through the product. The first gradient has the sum of those by the hidden state and by the output. */
+  /* Replaces the stored values by the gradients w.r.t. the gates, and the state gradients by the parts that do not pass
+     through the product. On entry the first state gradient is the sum of dL/dhidden and dL/doutput. */
   void (*backward)(real *const *blocks, real *const *gradStates, const real *cellBefore, const real *cellAfter,
                    int64_t n);
 } Cell;
@@ -50,15 +50,16 @@ typedef struct ForwardSteps {
 
 typedef struct BackwardSteps {
   Steps steps;
-  CellMatrix gradInput, gradHidden; /* gradients by the gates (rows, gates * H), the second one if they differ */
-  CellMatrix gradOutput;            /* (rows, H) */
+  CellMatrix gradInput,
+      gradHidden;        /* gradients w.r.t. the gates (rows, gates * H), the second one if they differ */
+  CellMatrix gradOutput; /* (rows, H) */
   /* dL/dstate (N, H): in, for the final state; out, for the initial state. */
   CellMatrix gradStates[STEPS_MAX_STATES];
   CellMatrix initialCell, outputCell; /* cell states, absent in a cell that has none */
 } BackwardSteps;
 
-/* Describes the steps; hx, or its gradient, is (N, H). Fails unless the sizes are falling, begin with N, and have the sum
-   `rows`. Reads data. */
+/* Describes the steps; hx, or its gradient, is (N, H). Fails unless the sizes are falling, begin with N, and have the
+   sum `rows`. Reads data. */
 Steps THNN_(makeSteps)(THNNState *state, const Cell *cell, const THIndexTensor *sizes, bool reverse, int64_t rows,
                        const THTensor *hx, const THTensor *weight2, const THTensor *storage,
                        const THTensor *buffer);

@@ -261,8 +261,8 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
 namespace
 {
 
-/* A step of gradient descent on rows of the table. dot(slope, row) is dL/dshift of the row; it is computed only if values
-   are normalized. */
+/* A step of gradient descent on rows of the table. dot(slope, row) is dL/dshift of the row; it is computed only if
+   values are normalized. */
 struct Step {
   thcunn::View<Element, 2> weight;
   bool normalizing;
@@ -272,8 +272,8 @@ struct Step {
   int64_t rowStride, columnStride, valueStride;
   real rate, decay;
 
-  /* The thread of an output applies the entries of a key, from item `first` on, one after the other. Returns its part of
-     the dot product. */
+  /* The thread of an output applies the entries of a key, from item `first` on, one after the other. Returns its part
+     of the dot product. */
   __device__ real apply(const thcunn::SortedItems &items, int64_t first, int64_t output) const
   {
     const int64_t row = items.key(first), last = items.firstOf(row + 1);

@@ -21,7 +21,7 @@ static int64_t bagBegin(const Bags *b, int64_t bag)
   return b->offsets ? b->offsets[bag * b->offsetStride] : bag * b->offsetStride;
 }
 
-/* The first bag that begins at row number i or behind it. */
+/* The first bag that begins at or after row number i. */
 static int64_t firstBagFrom(const Bags *b, int64_t i)
 {
   int64_t low = 0, high = b->bags;
@@ -120,7 +120,8 @@ typedef struct RowStrides {
   int64_t weight, output, index;
 } RowStrides;
 
-/* Replaces each element of y that is smaller than that of `w`, and its row number in `index`; NaN is the largest. */
+/* Replaces each element of y that is smaller than its counterpart in `w`, and its row number in `index`; NaN is the
+   largest. */
 static ALWAYS_INLINE void takeLarger(const real *w, real *y, THIndex_t *index, int64_t row, int64_t columns,
                                      RowStrides stride)
 {

@@ -5,7 +5,8 @@
 
 enum { SUM, MEAN, MAX_OF_ROWS };
 
-/* Up to this number of bags, it is faster to compare the maxima of each bag with those of all others than to sort them. */
+/* Up to this number of bags, comparing the maxima of each bag with the maxima of all others is faster than sorting
+   them. */
 static const int64_t FEW_BAGS = 256;
 
 namespace
@@ -156,8 +157,9 @@ struct Maximum {
 } // namespace
 
 /* The maximum of each column among the rows of a bag. The lanes of a warp are `lanes` groups, each of which has every
-   `lanes`-th entry of the bag; the lanes of a group have neighbouring columns. More lanes where threads are few and bags
-   long. A bag without rows gives 0 and the row number -1. The lanes of the first column write the number of rows. */
+   `lanes`-th entry of the bag; the lanes of a group have neighbouring columns. More lanes where threads are few and
+   bags long. A bag without rows gives 0 and the row number -1. The lanes of the first column write the number of
+   rows. */
 static void maxOfBags(THNNState *state, const Bags &b, const THTensor *weight, const THTensor *output,
                       const THIndexTensor *bagSize, const THIndexTensor *maxIndices)
 {
@@ -299,8 +301,8 @@ static const int64_t *bagOfEntries(THNNState *state, const Bags &b)
   return bagOf;
 }
 
-/* A thread per element of gradOutput. The one of the first bag that names an element of the table adds the elements of all
-   bags that do, in their order. */
+/* A thread per element of gradOutput. The thread of the first bag that names an element of the table adds the elements
+   of all bags that name it, in their order. */
 static void addToMaximaOfFewBags(THNNState *state, const MaximaOfElements &entries, int64_t bags,
                                  const Element *gradOutput, Element *gradWeight)
 {

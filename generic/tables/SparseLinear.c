@@ -46,7 +46,7 @@ static void checkInput(THNNState *state, const char *name, const THTensor *input
   }
 }
 
-/* Number `which` of each entry must be from 1 to `most`. */
+/* Checks that number `which` of each entry is from 1 to `most`. */
 static void checkNumbers(THNNState *state, const char *name, const SparseInput *x, int which, int64_t most)
 {
   for (int64_t i = 0; i < x->entries; i++) {

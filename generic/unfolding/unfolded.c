@@ -3,7 +3,7 @@
 #include "unfolding/unfolding_module.h"
 
 /* These functions have no state argument: errors go to the calling thread's state. After the
-   checks, a tensor has no memory only if it has no elements (nInputPlane 0); then there is nothing to do. */
+   checks, a tensor has no memory only if it has no elements (nInputPlane 0); then nothing is computed. */
 
 /* The checks that both functions share. Sets the geometry. */
 static void check(THNNState *state, Convolution *g, const THTensor *finput, const THTensor *input, int kW, int kH,

@@ -2,9 +2,9 @@
 
 #include "runtime/call.h"
 
-/* The table of the CUDA library: for each function of THNN.h an entry per element type, or NULL where the library has no
-   kernel of it (torch computes the convolutions and Linear, thnn/_cuda). An entry calls the function of libTHNN as for a
-   meta tensor, which checks the arguments and requests the sizes of outputs, then the kernel's function.
+/* The table of the CUDA library: for each function of THNN.h an entry per element type, or NULL where the library has
+   no kernel for it (torch computes the convolutions and Linear, thnn/_cuda). An entry calls the function of libTHNN as
+   for a meta tensor, which checks the arguments and requests the sizes of outputs, then the kernel's function.
 
    generated/functions.inc has a line per function (lib/THNN/runtime/function_table.c). */
 
@@ -38,8 +38,8 @@ typedef double accreal;
   DECLARE_CHECK(Double, name, parameters)                                                   \
   FOR_EACH_TYPE(DEFINE_ENTRY, name, parameters, values)
 
-/* A function without a state argument uses THNN_lastState(), the thread's own state: here the state of the call is copied
-   to it before the call and back after it. */
+/* A function without a state argument uses THNN_lastState(), the thread's own state: here the state of the call is
+   copied to it before the call and back after it. */
 #define DEFINE_STATELESS_ENTRY(Real, Checked, name, parameters, values) \
   __attribute__((weak)) void THCUNN_##Real##name parameters;            \
   static void call_##Real##name(THNNState *state, const THNNValue *v)   \

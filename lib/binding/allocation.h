@@ -8,8 +8,8 @@
    functions, which take half the time of torch.empty; torch's Python functions make all others. After a failure, Python
    repeats the call, allocates, and raises the error (_binding/call.py). */
 
-/* True for a tensor whose class is torch.Tensor or torch.nn.Parameter: for other classes Python allocates, since a
-   subclass decides about the class of its results. */
+/* True for a tensor whose class is torch.Tensor or torch.nn.Parameter: for other classes Python allocates, because a
+   subclass chooses the class of its results. */
 bool allocationIsPlain(PyObject *tensor);
 
 /* True if the tensor is a negative view (the imaginary part of a conjugate), which passes through DLPack without its
@@ -27,7 +27,7 @@ PyObject *allocationWrap(void *raw);
    exception, if that fails. */
 PyObject *allocationNew(THNNTensor *view);
 
-/* A tensor like `tensor`, whose view is `view`, as torch.empty_like or torch.zeros_like makes it; `view` becomes the
+/* A tensor like `tensor`, whose view is `view`, as made by torch.empty_like or torch.zeros_like; `view` becomes the
    view of the new tensor. */
 PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero);
 

@@ -38,15 +38,15 @@ enum {
   THNN_RESULT_SCALAR = 's', /* a result: a new tensor without dimensions, of the type of the tensor given */
 };
 
-/* Opens a library for the rest of the process; NULL with `reason` set if that fails. */
+/* Opens a library until the process ends; NULL with `reason` set if that fails. */
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 
 /* False for a function of a table that the library cannot compute. */
 int thnn_hasEntry(const THNNFunction *function);
 
 /* Sets the device library of `host`, or none if `device` is NULL: its functions compute calls of `host` with tensors on
-   its device. False, without an effect, if the libraries were made from different declarations. `computeMissing` is the id
-   of a Python function that computes what `device` lacks (Library.compute_for). */
+   its device. False, without an effect, if the libraries were made from different declarations. `computeMissing` is the
+   id of a Python function that computes what `device` lacks (Library.compute_for). */
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 
 enum { THNN_WHOLE = -128 };
@@ -68,21 +68,21 @@ typedef struct THNNBinding {
 int thnn_bind(const THNNBinding *binding, uintptr_t list);
 void thnn_release(uintptr_t state);
 
-/* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call: with the name of the C
-   function, the seconds, the report (0 after success), and the tuple with the tensors that the call allocated. 0 removes
-   the object. False, without an effect, if another object is set. */
+/* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call: with the name of
+   the C function, the seconds, the report (0 after success), and the tuple with the tensors that the call allocated. 0
+   removes the object. False, without an effect, if another object is set. */
 int thnn_observe(uintptr_t observer);
 
-/* How torch tensors come to C. */
+/* How torch tensors are passed to C. */
 enum {
   THNN_EXCHANGE_VIEWS,    /* as views that Python fills (THNN_CALL_VIEWS) */
   THNN_EXCHANGE_CAPSULES, /* as DLPack capsules, from torch.utils.dlpack.to_dlpack */
   THNN_EXCHANGE_API       /* by the DLPack C exchange API */
 };
 
-/* Sets, by their ids, torch's DLPack exchange API (a capsule; 0 if torch has none), torch.utils.dlpack.to_dlpack, which is
-   called without the API (0 for none), torch.get_num_threads, the marker of an output to allocate, and torch.Generator.
-   Returns how torch tensors come to C. */
+/* Sets, by their ids, torch's DLPack exchange API (a capsule; 0 if torch has none), torch.utils.dlpack.to_dlpack, which
+   is called without the API (0 for none), torch.get_num_threads, the marker of an output to allocate, and
+   torch.Generator. Returns how torch tensors are passed to C. */
 int thnn_connect(uintptr_t api, uintptr_t toDlpack, uintptr_t getNumThreads, uintptr_t allocate,
                  uintptr_t generator);
 

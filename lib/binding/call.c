@@ -172,11 +172,11 @@ static THNNState *compute(const BoundCall *bound, PyObject *const *arguments, Py
   return report;
 }
 
-/* Threads may set the observer and call functions at once where Python has no GIL. */
+/* Threads may set the call hook and call functions at once where Python has no GIL. */
 static pthread_mutex_t observerLock = PTHREAD_MUTEX_INITIALIZER;
 static PyObject *_Atomic observer;
 
-/* A new reference to the observer; NULL without one. */
+/* A new reference to the call hook; NULL without one. */
 static PyObject *currentObserver(void)
 {
   pthread_mutex_lock(&observerLock);
@@ -230,7 +230,7 @@ static bool callMissing(const BoundCall *bound, PyObject *const *arguments, PyOb
   return answer != NULL;
 }
 
-/* Calls the observer, whose exceptions do not reach the caller. */
+/* Calls the call hook, whose exceptions do not reach the caller. */
 static void observe(const BoundCall *bound, double elapsed, const THNNState *report, PyObject *const *arguments,
                     PyObject **made)
 {

@@ -1,6 +1,6 @@
-/* The part of the binding that Python sees, in cffi's language: `...` stands for members that are not listed and for the
-   lengths of arrays, a `const int` for a macro or a constant of an enumeration. cffi takes them from the C headers, and
-   compares names and sizes with these. */
+/* The part of the binding that Python sees, in cffi's language: `...` stands for members that are not listed and for
+   the lengths of arrays, a `const int` for a macro or a constant of an enumeration. cffi takes them from the C headers,
+   and compares names and sizes with these. */
 
 static const int THNN_MAX_DIM;
 static const int THNN_TYPE_FLOAT, THNN_TYPE_DOUBLE, THNN_TYPE_HALF, THNN_TYPE_BFLOAT16, THNN_REAL_TYPES,

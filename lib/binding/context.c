@@ -90,7 +90,7 @@ static PyObject *contextOfCall(PyObject *self, PyObject *arguments)
     if (requires < 0) {
       if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
       PyErr_Clear();
-      return answerOf(THNN_CONTEXT_PLAIN); /* no tensor: the C function reports the error */
+      return answerOf(THNN_CONTEXT_PLAIN); /* not a tensor: the C function reports the error */
     }
     if (requires && (constants >> i & 1)) found = THNN_CONTEXT_CONSTANT;
     else if (requires && found == THNN_CONTEXT_PLAIN) found = THNN_CONTEXT_GRADIENT;

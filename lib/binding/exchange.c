@@ -129,13 +129,13 @@ static bool fillView(PyObject *object, const DLTensor *t, THNNTensor *view, bool
     numel *= t->shape[d];
   }
   *mayBeNegative = !isContiguous || numel == 1;
-  /* Only tensors without elements, and fake tensors, have no memory. Fake tensors are refused. Without elements they
-     are recognized by their class, which is not plain; on the CPU they do no harm then. */
+  /* Only tensors without elements, and fake tensors, have no memory. Fake tensors are rejected. Those without elements
+     are recognized by their class, which is not plain; on the CPU they do no harm. */
   return view->data != NULL || (numel == 0 && (view->device == THNN_DEVICE_CPU || allocationIsPlain(object)));
 }
 
-/* Sets the strides of a view as the tensor has them. In a capsule, torch has set the strides of dimensions of less than
-   two elements to 1; tensors that are allocated like the tensor have its strides. */
+/* Sets the strides of a view to the tensor's. In a capsule, torch sets the strides of dimensions of fewer than two
+   elements to 1; tensors allocated like the tensor have its strides. */
 static bool setStridesOfObject(PyObject *object, THNNTensor *view)
 {
   int d = 0;

@@ -73,7 +73,7 @@ int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, ui
   PyGILState_STATE gil = PyGILState_Ensure();
   OpenLibrary *open = openLibraryOf(host);
   thnn_keepReference(&open->computeMissing, compute);
-  open->device = device; /* last: a call that reads it calls computeMissing */
+  open->device = device; /* set last: a call that reads it calls computeMissing */
   PyGILState_Release(gil);
   return true;
 }

@@ -17,8 +17,8 @@ static int typeOfArgument(const THNNFunction *function, int position, int type)
                           : THNN_TYPE_INTEGER;
 }
 
-/* Leaves it to the CPU's function to set a new tensor to 0, in parallel and without the GIL, or to overwrite it; false
-   if the caller has to. `view` becomes the view of the tensor before the function is called. */
+/* Lets the CPU's function set a new tensor to 0, in parallel and without the GIL, or overwrite it; false if the caller
+   has to. `view` becomes the view of the tensor before the function is called. */
 static bool leavesZeros(THNNState *state, const THNNTensor *view)
 {
   if (state->zeroCount == THNN_MAX_ZEROS) return false;

@@ -95,8 +95,8 @@ double roofline_exchange(int64_t passes)
   if (omp_get_num_threads() == 2) {
     const long long thread = omp_get_thread_num();
     double start = 0;
-    /* The thread whose turn it is, by the parity, writes the line that the other one waits for. The time begins when each
-       thread has had a turn. */
+    /* The thread whose turn it is, by the parity, writes the line that the other one waits for. The time begins when
+       each thread has had a turn. */
     for (long long i = thread; i < passes + 2; i += 2) {
       waitForTurn(i);
       if (i == 2) start = omp_get_wtime();

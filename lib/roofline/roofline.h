@@ -1,8 +1,8 @@
 #ifndef THNN_ROOFLINE_ROOFLINE_H
 #define THNN_ROOFLINE_ROOFLINE_H
 
-/* libroofline.so: the machine's rates of arithmetic and of copying memory, and the time of a cache line between two cores,
-   for `python -m thnn bench`. Instruction sets are default, avx2 and avx512; the threads are OpenMP's. */
+/* libroofline.so: the machine's rates of arithmetic and of copying memory, and the time a cache line takes between two
+   cores, for `python -m thnn bench`. Instruction sets are default, avx2 and avx512; the threads are OpenMP's. */
 
 #include <stdbool.h>
 #include <stdint.h>

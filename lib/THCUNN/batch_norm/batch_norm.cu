@@ -5,7 +5,7 @@
 namespace THNN_(batchNorm)
 {
 
-/* --- statistics ------------------------------------------------------------------------------------------------------ */
+/* --- statistics --------------------------------------------------------------------------------------------------- */
 
 /* a / b, within 2 units in the last place. */
 template <class T> __device__ static inline T fastQuotient(T a, T b) { return __fdividef(a, b); }
@@ -80,7 +80,7 @@ template <UnitKind K> struct Moments {
   __device__ Value merge(Value a, const Value &b) const
   {
     const real total = a.count + b.count;
-    /* Exactly 0 or 1 if one of the two is empty, which a fast quotient may miss. */
+    /* Exactly 0 or 1 if one of the two is empty, where a fast quotient may be off. */
     const real fraction = b.count == 0 ? (real)0 : a.count == 0 ? (real)1 : fastQuotient(b.count, total);
 #pragma unroll
     for (int s = 0; s < U::sets; s++) {
@@ -130,7 +130,8 @@ void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to)
   });
 }
 
-/* --- normalization and the gradient by the input ----------------------------------------------------------------------- */
+/* --- normalization and the gradient w.r.t. the input
+   ------------------------------------------------------------------ */
 
 /* The normalization of one channel, or of a pack of channels. */
 template <int N> struct Affine {
@@ -150,7 +151,7 @@ template <int N> struct Affine {
   {
     return p.inverse.isPresent() ? p.inverse.get(c) : inverseDeviation(p.variance.get(c), p.eps);
   }
-  /* Forward and backward need the same bits, since the sign decides about the gradient of relu. */
+  /* Forward and backward need the same bits, because the sign decides relu's gradient. */
   __device__ real normalized(int s, real x) const { return fma(x - mean[s], scale[s], bias[s]); }
   __device__ real gradient(int s, real g, real x, bool relu) const
   {
@@ -315,7 +316,8 @@ void gradInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor
   else gradInputBy<BATCH_STATISTICS, false>(state, channels, parameters, sums);
 }
 
-/* --- sums for the backward ----------------------------------------------------------------------------------------------- */
+/* --- sums for the backward
+   ------------------------------------------------------------------------------------------ */
 
 template <UnitKind K, bool RELU> struct GradSums {
   typedef Unit<K> U;
@@ -407,7 +409,7 @@ void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const Cha
   else gradSumsBy<false>(state, channels, parameters, to);
 }
 
-/* --- both --------------------------------------------------------------------------------------------------------------- */
+/* --- both --------------------------------------------------------------------------------------------------------- */
 
 template <UnitKind K, GradientKind G, bool RELU>
 static void gradUnitsBy(THNNState *state, const Channels &channels, const ChannelParameters &parameters,

@@ -3,9 +3,9 @@
 
 #include "batch_norm/channels.h"
 
-/* The stages of batch normalization. Each reads its tensors once, and the fused forward and backward are two stages: they
-   read their inputs twice and write once, by one kernel if a block can have whole channels. Mean and centred sum of squares are computed per unit, and merged by Chan, Golub
-   and LeVeque's formula, in `real`. */
+/* The stages of batch normalization. Each reads its tensors once, and the fused forward and backward are two stages:
+   they read their inputs twice and write once, by one kernel if a block can have whole channels. Mean and centred sum
+   of squares are computed per unit, and merged by Chan, Golub and LeVeque's formula, in `real`. */
 
 namespace THNN_(batchNorm)
 {
@@ -22,7 +22,8 @@ struct ChannelParameters {
   real limit; /* the largest output of relu; NaN: none */
 };
 
-/* The limit of ChannelParameters from that of a C function, where infinity is none: no output is at least NaN. */
+/* Converts the limit of a C function, where infinity means none, to the limit of ChannelParameters, where NaN does: no
+   output is at least NaN. */
 static inline real limitOf(double limit) { return limit < (double)INFINITY ? (real)limit : (real)NAN; }
 
 /* All vectors may be absent. */
@@ -38,7 +39,7 @@ struct GradientOutputs {
   ChannelVector sum, dot; /* sum(g) and sum(g * (x - mean)); each of the four vectors may be absent */
   ChannelVector gradWeight, gradBias;
   real scale;              /* the factor of the terms that are added to gradWeight and gradBias */
-  bool newWeight, newBias; /* gradWeight, gradBias: has no values yet, and is written */
+  bool newWeight, newBias; /* gradWeight, gradBias: not initialised; overwritten instead of added to */
 };
 
 /* The sums of GradientOutputs over `count` values per channel. */

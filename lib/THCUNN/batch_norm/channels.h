@@ -1,8 +1,8 @@
 #ifndef THCUNN_BATCH_NORM_CHANNELS_H
 #define THCUNN_BATCH_NORM_CHANNELS_H
 
-/* Tensors of one size (N, C, ...) seen as channels x positions, and the vectors (C) that belong to them. A unit consists of
-   the elements that a thread loads and stores at a time:
+/* Tensors of one size (N, C, ...) seen as channels x positions, and the vectors (C) that belong to them. A unit
+   consists of the elements that a thread loads and stores at a time:
 
      PACKED_POSITIONS    a pack of adjacent positions of one channel: NCHW
      PACKED_CHANNELS     a pack of adjacent channels at one position: NHWC, (N, C)
@@ -74,8 +74,8 @@ template <UnitKind K> struct Unit {
   __device__ static constexpr int setOf(int e) { return K == PACKED_CHANNELS ? e : 0; }
 };
 
-/* A vector (C), read and written by its own element type: vectors of a call of half or bfloat16 may be float, and those of
-   accreal are double. */
+/* A vector (C), read and written in its own element type: in a call of half or bfloat16 it may be float, and a vector
+   of accreal is double. */
 struct ChannelVector {
   void *data; /* NULL: absent */
   int64_t stride;
@@ -106,8 +106,8 @@ struct ChannelVector {
   }
 };
 
-/* Loops over the units of rows. Each thread loads the coefficients of its row once. Blocks have X rows, whose terms Y
-   threads share, as in reduceKernel; X * Y = THREADS. */
+/* Loops over the units of rows. Each thread loads the coefficients of its row once. Blocks have X rows of Y threads, as
+   in reduceKernel; X * Y = THREADS. */
 
 /* out[unit] = f(unit). F is a class with
 

@@ -23,7 +23,7 @@ template <class T> ClassRows<T> classRows(const THNNTensor *t)
   return r;
 }
 
-/* Temporary memory for a number per row, of which storeSum stores the sum times `scale` in the first element of `output`. */
+/* Temporary memory for one number per row; storeSum stores their sum times `scale` in the first element of `output`. */
 template <class Number> Number *rowSums(THNNState *state, int64_t rows)
 {
   return (Number *)scratch(state, (rows > 0 ? rows : 1) * (int64_t)sizeof(Number));

@@ -1,9 +1,9 @@
 #ifndef THNN_ELEMENTWISE_MAP_H
 #define THNN_ELEMENTWISE_MAP_H
 
-/* THNN_MAP2 and the other maps of lib/THNN/elementwise/map.h for CUDA: the expression becomes the body of a lambda that a
-   thread calls per element. Where all operands are contiguous and aligned, a thread computes the elements of one 128-bit
-   load. */
+/* THNN_MAP2 and the other maps of lib/THNN/elementwise/map.h for CUDA: the expression becomes the body of a lambda that
+   a thread calls per element. Where all operands are contiguous and aligned, a thread computes the elements of one
+   128-bit load. */
 
 #include "elementwise/operands.h"
 #include "runtime/kernel.h"
@@ -49,16 +49,17 @@ template <int N> struct MapOperands {
   }
 };
 
-/* Operands with common dimensions, at most NARROW_MAP_DIMS, innermost first, and offsets of 32 bits: their offsets take a
-   fraction of the instructions of MapOperands. */
+/* Operands with common dimensions, at most NARROW_MAP_DIMS, innermost first, and offsets of 32 bits: their offsets take
+   a fraction of the instructions of MapOperands. */
 template <int N> struct NarrowOperands {
   NarrowDivisor size[NARROW_MAP_DIMS];
   /* stride[d] - size[d - 1] * stride[d - 1], in elements, modulo 2^32. The offset of element i is the sum of
-     index(d) * stride[d]. With q(0) = i and q(d + 1) = q(d) / size[d], index(d) is q(d) - q(d + 1) * size[d], so the offset
-     is the sum of q(d) * step[d]: no remainder is computed. */
+     index(d) * stride[d]. With q(0) = i and q(d + 1) = q(d) / size[d], index(d) is q(d) - q(d + 1) * size[d], so the
+     offset is the sum of q(d) * step[d]: no remainder is computed. */
   uint32_t step[NARROW_MAP_DIMS][N];
 
-  /* Returns false if the operands need more dimensions or bits. A dimension of one operand may be several of another. */
+  /* Returns false if the operands need more dimensions or bits. A dimension of one operand may be several of
+     another. */
   bool describe(const THNNMap &map)
   {
     int dim[N] = {0};
@@ -149,8 +150,8 @@ __global__ void __launch_bounds__(THREADS) packedMapKernel(int64_t count, MapDat
   store(data.output + tail, callWithElements(f, in));
 }
 
-/* The merged dimensions of `count` tensors, in the memory order of the output or in row-major order. Fails if one has more
-   than MAP_DIMS dimensions. */
+/* The merged dimensions of `count` tensors, in the memory order of the output or in row-major order. Fails if one has
+   more than MAP_DIMS dimensions. */
 template <class T>
 THNNMap beginMap(THNNState *state, bool writes, int count, const THNNTensor *const *tensor, bool rowMajor = false)
 {

@@ -11,7 +11,7 @@
 #include "emulation/observer.h"
 
 /* With THCUNN_EMULATION_RACES, kernels are compiled with -fsanitize=thread and this file without it. ThreadSanitizer
-   learns of fibers and barriers from these functions alone; a switch between fibers orders nothing. In place of
+   learns of fibers and barriers only from these functions; a switch between fibers orders nothing. In place of
    ThreadSanitizer, the process may have a library that observes the kernels (emulation/observer.h). */
 static const bool OBSERVED = trafficBeginLaunch != nullptr;
 #ifdef THCUNN_EMULATION_RACES
@@ -55,7 +55,8 @@ namespace emulation
 
 int lane;
 
-/* --- contexts: a stack with the registers that a function call preserves ------------------------------------------- */
+/* --- contexts: a stack with the registers that a function call preserves
+   ------------------------------------------- */
 
 static const size_t STACK = 256 << 10;
 
@@ -110,7 +111,8 @@ static void *newContext(char *stack, size_t size, void (*function)())
 }
 #endif
 
-/* --- the launch ------------------------------------------------------------------------------------------------------ */
+/* --- the launch
+   ------------------------------------------------------------------------------------------------------ */
 
 struct Fiber {
   void *context; /* valid while the fiber does not run */
@@ -188,7 +190,7 @@ static void returnToScheduler()
   emulation_switch(&fiber->context, scheduler);
 }
 
-/* The function of each fiber. A thread that ends without having waited leaves its fiber to the next thread. */
+/* The function of each fiber. A thread that ends without waiting leaves its fiber to the next thread. */
 static void runThreads()
 {
   for (;;) {
@@ -233,7 +235,8 @@ static void *reserve(size_t size)
   return place;
 }
 
-/* --- the order of threads and blocks ------------------------------------------------------------------------------- */
+/* --- the order of threads and blocks
+   ------------------------------------------------------------------------------- */
 
 enum Order { FORWARD, REVERSE, RANDOM };
 static Order orderKind;
@@ -273,7 +276,8 @@ static uint64_t blockStep(uint64_t count)
   }
 }
 
-/* --- blocks ------------------------------------------------------------------------------------------------------------ */
+/* --- blocks
+   ------------------------------------------------------------------------------------------------------------ */
 
 static Warp &warpOf(const Thread *thread) { return warps[(size_t)(thread - threads.data()) / 32]; }
 
@@ -370,7 +374,8 @@ void run(dim3 blocks, dim3 shape, Body body_, void *arguments_)
   reservedBytes = 0;
 }
 
-/* --- functions that kernels call ------------------------------------------------------------------------------------- */
+/* --- functions that kernels call
+   ------------------------------------------------------------------------------------- */
 
 void syncThreads(int line)
 {

@@ -3,14 +3,15 @@
 
 /* CUDA's device language and the part of its runtime interface that the library uses, for a C++ compiler on a CPU.
 
-   A launch runs its blocks one after another. The threads of a block are fibers: a thread runs until it ends or waits for
-   other threads (a barrier, a shuffle), then the next one runs. THCUNN_EMULATION_ORDER chooses the order of threads and
-   blocks: forward (default), reverse, or a number, the seed of random orders; a result that depends on it is a race. Shared
-   arrays have their exact size on the heap, so that AddressSanitizer sees accesses beyond them, and start as NaN. Barriers
-   that not all threads reach, absent lanes of a warp, and launches that a GPU refuses end the process with a message.
+   A launch runs its blocks one after another. The threads of a block are fibers: a thread runs until it ends or waits
+   for other threads (a barrier, a shuffle), then the next one runs. THCUNN_EMULATION_ORDER chooses the order of threads
+   and blocks: forward (default), reverse, or a number, the seed of random orders; a result that depends on it is a
+   race. Shared arrays have their exact size on the heap, so that AddressSanitizer sees accesses beyond them, and start
+   as NaN. Barriers that not all threads reach, absent lanes of a warp, and launches that a GPU refuses end the process
+   with a message.
 
-   With THCUNN_EMULATION_RACES, each thread is a fiber of ThreadSanitizer, and barriers are the only synchronization that
-   it sees, so that it finds races also where the order of this run hides them.
+   With THCUNN_EMULATION_RACES, each thread is a fiber of ThreadSanitizer, and barriers are the only synchronization
+   that it sees, so that it finds races also where the order of this run hides them.
 
    Not emulated: weakly ordered memory, streams that run concurrently, the approximate functions of the device. */
 
@@ -47,7 +48,7 @@ struct dim3 {
   dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-/* Of the thread that runs. */
+/* Of the running thread. */
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
@@ -59,7 +60,8 @@ typedef void (*Body)(void *arguments);
 void run(dim3 blocks, dim3 threads, Body body, void *arguments);
 void syncThreads(int line);
 void syncWarp(unsigned mask);
-/* Leaves the value of this lane, waits for all lanes of the mask, and returns the address of the value of lane `from`. */
+/* Leaves the value of this lane, waits for all lanes of the mask, and returns the address of the value of lane
+   `from`. */
 const void *exchange(unsigned mask, const void *value, size_t size, int from);
 unsigned ballot(unsigned mask, bool vote);
 /* The shared array of this block for the declaration that the address `site` identifies. */
@@ -123,7 +125,7 @@ template <class T> T atomicCAS(T *memory, T expected, T value)
   __atomic_compare_exchange(memory, &expected, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return expected;
 }
-/* Of integers only: a floating-point sum by atomics would depend on the order of threads. */
+/* Integers only: a floating-point sum by atomics would depend on the order of threads. */
 static inline int atomicAdd(int *memory, int value) { return __atomic_fetch_add(memory, value, __ATOMIC_RELAXED); }
 static inline int atomicMax(int *memory, int value)
 {

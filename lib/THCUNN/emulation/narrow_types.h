@@ -1,8 +1,9 @@
 #ifndef THCUNN_EMULATION_NARROW_TYPES_H
 #define THCUNN_EMULATION_NARROW_TYPES_H
 
-/* float16 and bfloat16 as CUDA names them: storage types, with conversions to float and back, to the nearest value, ties
-   to even. Conversions are inlined because g++ does not instrument the store of a call's result for ThreadSanitizer. */
+/* float16 and bfloat16 as CUDA names them: storage types, with conversions to float and back, to the nearest value,
+   ties to even. Conversions are inlined because g++ does not instrument the store of a call's result for
+   ThreadSanitizer. */
 
 #include <math.h>
 #include <stdint.h>

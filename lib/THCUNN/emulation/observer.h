@@ -3,18 +3,18 @@
 
 #include <stddef.h>
 
-/* Functions of emulation/traffic.cpp, a library that a process preloads in the place of ThreadSanitizer to count the
-   memory traffic of kernels. The instrumented emulation (-fsanitize=thread) calls them; in other processes they are null.
-   The instrumentation itself calls __tsan_read4 and its companions at each access to memory. */
+/* Functions of emulation/traffic.cpp, a library that a process preloads in place of ThreadSanitizer to count the memory
+   traffic of kernels. The instrumented emulation (-fsanitize=thread) calls them; in other processes they are null. The
+   instrumentation itself calls __tsan_read4 and its companions at each access to memory. */
 
 extern "C" {
 #pragma GCC visibility push(default)
 __attribute__((weak)) void trafficBeginLaunch();
 __attribute__((weak)) void trafficEndBlock();
 __attribute__((weak)) void trafficEndLaunch();
-/* From now on this thread of the block runs. */
+/* This thread of the block runs from now on. */
 __attribute__((weak)) void trafficSetThread(int thread);
-/* Memory of the device that is no argument of the call. */
+/* Device memory that is not an argument of the call. */
 __attribute__((weak)) void trafficAddScratch(const void *memory, size_t size);
 /* A launch that writes `size` bytes. */
 __attribute__((weak)) void trafficFill(void *memory, size_t size);

@@ -1,12 +1,13 @@
-/* Counts the memory traffic of kernels: a library to preload (LD_PRELOAD) in the place of ThreadSanitizer's runtime into a
+/* Counts the memory traffic of kernels: a library to preload (LD_PRELOAD) in place of ThreadSanitizer's runtime into a
    process with the emulation compiled with -fsanitize=thread. tools/cuda_bytes.py names the tensors of a call, which
    `trafficBegin` takes, and reads the counts that `trafficEnd` returns.
 
-   Counted are sectors, 32 bytes that a GPU moves together, of tensors and of scratch memory:
+   It counts sectors, the units of 32 bytes that a GPU moves, of tensors and of scratch memory:
    - what a launch moves between memory and a cache that holds all of its data: each sector once if the launch reads it,
      and once if the launch writes it;
-   - what warps request: the sectors of each instruction of a warp. The emulation runs the threads of a warp one after the
-     other; the n-th execution of an instruction in one lane is taken to be simultaneous with the n-th one in another;
+   - what warps request: the sectors of each instruction of a warp. The emulation runs the threads of a warp one after
+     the other; the n-th execution of an instruction in one lane is taken to be simultaneous with the n-th one in
+     another;
    - what a call must move: the sectors of tensors that it reads before it writes them, and those that it writes. */
 
 #include "emulation/observer.h"
@@ -25,7 +26,7 @@ namespace
 const uintptr_t SECTOR = 32;
 const int MAX_THREADS = 1024;
 
-/* Flags of a sector: the first two are of the present launch, the others of the call. */
+/* Flags of a sector: the first two are for the current launch, the others for the call. */
 enum { IS_READ = 1, IS_WRITTEN = 2, MUST_BE_READ = 4, MUST_BE_WRITTEN = 8 };
 
 /* Bytes of a tensor or of scratch memory. Other data may share its first and its last sector. */
@@ -163,7 +164,8 @@ void trafficFill(void *memory, size_t size)
   trafficEndLaunch();
 }
 
-/* --- ThreadSanitizer's interface to compiled code -------------------------------------------------------------------- */
+/* --- ThreadSanitizer's interface to compiled code
+   -------------------------------------------------------------------- */
 
 #define HERE __builtin_return_address(0)
 #define ACCESS(size)                                                                \

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(THREADS) batchedProductKernel(P p, Divisor row
     }
     __syncthreads();
     const int count = terms - first < PRODUCT_TERMS ? (int)(terms - first) : PRODUCT_TERMS;
-    Number part[2][2] = {{0, 0}, {0, 0}}; /* the error of two short sums is less than that of a long one */
+    Number part[2][2] = {{0, 0}, {0, 0}}; /* two short sums have a smaller rounding error than one long sum */
     for (int t = 0; t < count; t++) {
       const Number l[2] = {left[t][x], left[t][x + PRODUCT_HALF]},
                    r[2] = {right[t][y], right[t][y + PRODUCT_HALF]};

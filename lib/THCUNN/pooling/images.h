@@ -30,8 +30,8 @@ struct ImageShape {
   bool isChannelsLast() const { return c > 1 && sc == 1; }
 };
 
-/* The layout of a tensor by the number of axes of the window: (N, W, C), (N, C, H, W) or (N, C, D, H, W), with or without
-   N. */
+/* The layout of a tensor by the number of axes of the window: (N, W, C), (N, C, H, W) or (N, C, D, H, W), with or
+   without N. */
 static inline ImageShape imageShape(int axes, const THNNTensor *t)
 {
   static const int dimensions[WINDOW_AXES][5] = {{0, 4, 1}, {0, 1, 3, 4}, {0, 1, 2, 3, 4}};

@@ -105,8 +105,8 @@ template <class T, class I, PoolingIndex KIND, class Kind, int AXES> struct MaxB
   IndexCheck check; /* of kernel elements, or NO_INDEX; CheckIndices has checked the numbers of inputs */
   PlaneFlags<I> elsewhere;
 
-  /* The input that the index of an output names, relative to the first one of a group, p: by its number in the plane or,
-     if the index is a kernel element, by its position along the axis, with -1 for an input elsewhere. */
+  /* The input that the index of an output names, relative to the first one of a group, p: by its number in the plane
+     or, if the index is a kernel element, by its position along the axis, with -1 for an input elsewhere. */
   __device__ int64_t distance(const Place<I> &p, int64_t own, const Place<I> &output, int64_t index,
                               int64_t &bad) const
   {

@@ -22,7 +22,8 @@ template <class T, class I, class Axis> struct Mean {
   {
     return sum / (uniform != 0 ? uniform : along(0, p.x[0]) * along(1, p.x[1]) * along(2, p.x[2]));
   }
-  /* The divisor along the depth and axis a, and the term of an output with this divisor and that along axis b. */
+  /* divisor(): the divisor along the depth and axis a; term(): an output's term, given it and the divisor along axis
+     b. */
   __device__ R divisor(I d, int a, I o) const { return uniform != 0 ? 1 : along(0, d) * along(a, o); }
   __device__ R term(R divisor, int b, I o, R g) const { return uniform != 0 ? g : g / (divisor * along(b, o)); }
   __device__ R gradient(const Place<I> &, R sum) const { return uniform != 0 ? sum / uniform : sum; }

@@ -8,12 +8,12 @@ namespace thcunn
 namespace pooling
 {
 
-/* Several indices may name one element of a plane, and the last of them in row order counts. A block computes a range of
-   the positions of some channels: for each of its elements it finds the largest number of a pooled element whose index
-   names it, by integer atomics in shared memory, and then writes the elements. So each block reads the indices of its planes, which
+/* If several indices name one element of a plane, the last of them in row order counts. A block computes a range of the
+   positions of some channels: for each of its elements it finds the last pooled element whose index names it, by
+   integer atomics in shared memory, and then writes the elements. So each block reads the indices of its planes, which
    the cache holds for the other ranges of a plane. In planes of more than FULL_SCANS ranges, it reads only those chunks
-   of the indices whose positions, from the first to the last, overlap its range; all of them where the indices have no
-   order. */
+   of the indices whose positions, from the first to the last, overlap its range; all of them if the indices are
+   unordered. */
 static const int RANGE = 8192, CHUNK = 256, FULL_SCANS = 8;
 
 /* The first and the last position that the indices of a chunk name. */
@@ -182,8 +182,8 @@ void unpoolIndexedBy(THNNState *state, const PoolingShape &shape, const THNNTens
     THNN_fail(state, THNN_NOT_IMPLEMENTED, "input", "expected planes of fewer than 2^31 elements");
     return;
   }
-  /* Eight channels of an image whose channels are innermost are a sector of float32, half a sector of float16; small planes
-     share a block. */
+  /* Eight channels of an image whose channels are innermost are a sector of float32, half a sector of float16; small
+     planes share a block. */
   const bool isChannelsLast = to.isChannelsLast();
   const int64_t most = isChannelsLast ? 8 : 1 + RANGE / 8 / positions, perGroup = to.c < most ? to.c : most;
   const int64_t length = positions < RANGE / perGroup ? positions : RANGE / perGroup;

@@ -11,8 +11,8 @@
      static int64_t longest(const WindowAxis &)      an upper bound on the number of inputs of an output
      static bool isNarrow(const WindowAxis &)        whether 32 bits hold all intermediate numbers
 
-   FractionalAxis, which has maxima only, has no divisors. A kind of windows (Sliding, Adaptive, Fractional) makes the axes
-   from their geometry. */
+   FractionalAxis, which has maxima only, has no divisors. A kind of windows (Sliding, Adaptive, Fractional) makes the
+   axes from their geometry. */
 
 #include <limits>
 
@@ -128,9 +128,9 @@ struct Adaptive {
   template <class I> AdaptiveAxis<I> axis(int, const WindowAxis &a) const { return a; }
 };
 
-/* Regions of `kernel` inputs that begin at multiples of a fraction, shifted by a sample in [0, 1] of each plane. They are
-   computed in the type of the arithmetic, as on the CPU. A region with a bad sample has no inputs, and its maximum is
-   NaN. */
+/* Regions of `kernel` inputs that begin at multiples of a fraction, shifted by a sample in [0, 1] of each plane. They
+   are computed in the type of the arithmetic, as on the CPU. A region with a bad sample has no inputs, and its maximum
+   is NaN. */
 template <class I, class T> struct FractionalAxis {
   typedef typename Arithmetic<T>::type R;
   static const bool EMPTY_IS_NAN = true, MAY_BE_LARGE = false; /* a thread per output is enough */
@@ -163,7 +163,7 @@ template <class I, class T> struct FractionalAxis {
     const I start = o < output - 1 ? (I)(((R)o + sample) * stride) - (I)(sample * stride) : last;
     return {smaller<I>(start, last), kernel, 1, 0};
   }
-  /* Whatever the sample, a region begins less than one input from o * stride. */
+  /* For any sample, a region begins less than one input from o * stride. */
   __device__ Span<I> outputs(I i) const
   {
     const I first = larger<I>((I)(((R)(i - kernel) - margin) * perStride), 0);
@@ -200,7 +200,7 @@ struct PoolingShape {
   ImageShape input,
       output; /* layouts of the tensor that is pooled or its gradient, and of the result or its gradient */
 
-  /* `window`: the axes of the window, depth first, whose sizes are those of the tensors. */
+  /* `window`: the axes of the window, depth first; the sizes come from the tensors. */
   PoolingShape(int axes, const WindowAxis *window, const THNNTensor *inputTensor, const THNNTensor *outputTensor)
       : input(imageShape(axes, inputTensor)), output(imageShape(axes, outputTensor))
   {
@@ -218,9 +218,9 @@ struct PoolingShape {
   }
 };
 
-/* The loop of a gradient. A thread computes SIZE inputs that are neighbours ALONG an axis, one that is not the innermost of
-   an image: neighbouring threads have neighbours in memory, and the inputs of a thread share most of the outputs that read
-   them. */
+/* The loop of a gradient. A thread computes SIZE inputs that are neighbours ALONG an axis, one that is not the
+   innermost of an image: neighbouring threads have neighbours in memory, and the inputs of a thread share most of the
+   outputs that read them. */
 template <class I, class Kind, int AXES> struct InputGroups {
   typedef typename Kind::template Axis<I> Axis;
   static const int SIZE = 4, ALONG = AXES == 1 ? 2 : 1, ACROSS = 3 - ALONG;
@@ -321,8 +321,8 @@ template <class T, class I, class Kind> struct WindowReader {
   }
 };
 
-/* Outputs that lanes of a warp share: each of `count` lanes, a power of two, has a column of the window, so that the lanes of
-   a warp read neighbouring elements of some windows beside each other. */
+/* Outputs that lanes of a warp share: each of `count` lanes, a power of two, has a column of the window, so that the
+   lanes of a warp read neighbouring elements of some windows beside each other. */
 struct WindowLanes {
   int64_t outputs;
   int shift;
@@ -339,7 +339,7 @@ struct WindowLanes {
   {
     while ((int64_t)1 << shift < columns) shift++;
   }
-  /* The threads of whole warps; those behind the last output have that one, too. */
+  /* Whole warps of threads; threads beyond the last output repeat it. */
   int64_t threads() const { return ((outputs << shift) + WARP - 1) / WARP * WARP; }
   __device__ int count() const { return 1 << shift; }
   __device__ int lane(int64_t i) const { return (int)i & (count() - 1); }

@@ -109,10 +109,10 @@ void sample(THNNState *state, const THNNTensor *input, const THNNTensor *grid, c
   });
 }
 
-/* --- gradGrid --------------------------------------------------------------------------------------------------------- */
+/* --- gradGrid ----------------------------------------------------------------------------------------------------- */
 
-/* The gradient by a position, in pixels along each axis: the sum over all channels of gradOutput times the derivative of
-   the output. */
+/* The gradient w.r.t. a position, in pixels along each axis: the sum over all channels of gradOutput times the
+   derivative of the output. */
 template <class Number, int AXES> struct Slopes {
   Number along[AXES];
 };
@@ -215,10 +215,10 @@ void launchGradGrid(THNNState *state, const THNNTensor *input, const THNNTensor 
    pixelsOf<const T, AXES>(gradOutput), to);
 }
 
-/* --- gradInput -------------------------------------------------------------------------------------------------------- */
+/* --- gradInput ---------------------------------------------------------------------------------------------------- */
 
-/* Positions as entries of a sort (segment_sum/sort.h), whose keys are their cells. A sample has size[a] + 1 cells along an
-   axis, the first of which begins at index -1. */
+/* Positions as entries of a sort (segment_sum/sort.h), whose keys are their cells. A sample has size[a] + 1 cells along
+   an axis, the first of which begins at index -1. */
 template <class T, int AXES> struct PointCells {
   GridSampler<T, AXES> sampler;
   Extents<AXES + 1> points;
@@ -245,8 +245,8 @@ template <class T, int AXES> struct PointCells {
   }
 };
 
-/* A thread per pixel sums the gradients of the positions in the cells around it, in the order of the grid within a cell.
-   So no two threads add to the same element, and the result does not depend on their order. */
+/* A thread per pixel sums the gradients of the positions in the cells around it, in the order of the grid within a
+   cell. So no two threads add to the same element, and the result does not depend on their order. */
 template <class T, int AXES>
 void sumCells(THNNState *state, const THNNTensor *input, const THNNTensor *grid, const THNNTensor *gradOutput,
               const THNNTensor *gradInput)

@@ -16,8 +16,8 @@ struct AxisReaders {
   int64_t from, end;
 };
 
-/* Positions of paddings and of integral factors take a few instructions per element. Other positions are quotients of 64
-   bits or use a scale in double; they are computed once per index of an axis, into tables. */
+/* Positions of paddings and of integral factors take a few instructions per element. Other positions are quotients of
+   64 bits or use a scale in double; they are computed once per index of an axis, into tables. */
 template <class Number> struct AxisPositions {
   ResampleAxis axis;
   Divisor factor;              /* of RESAMPLE_NEAREST without tables: outputs per input */
@@ -39,8 +39,8 @@ template <class Number> struct AxisPositions {
     return s;
   }
 
-  /* The range of candidates: the outputs that may read input i or, of a reflection, the numbers 0 to 2. reader() gives the
-     output of a candidate. */
+  /* The range of candidates: the outputs that may read input i or, of a reflection, the numbers 0 to 2. reader() gives
+     the output of a candidate. */
   __device__ AxisReaders candidates(int64_t i) const
   {
     if (readers) return readers[i];
@@ -87,8 +87,8 @@ __device__ static inline int64_t firstOutput(const ResampleAxis *axis, int64_t i
   return low;
 }
 
-/* A thread per entry of the tables of all axes. Computes in double for every element type, as the CPU does: a position must
-   not depend on the element type, and there are few. */
+/* A thread per entry of the tables of all axes. Computes in double for every element type, as the CPU does: a position
+   must not depend on the element type, and there are few. */
 template <class Number> __global__ void __launch_bounds__(THREADS) fillTablesKernel(Positions<Number> tables)
 {
   int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;

@@ -10,16 +10,16 @@ namespace thcunn
 /* Sets the new gradients of parameters to 0, except those that the kernel's function overwrites (THNN_overwrites). */
 void fillZeros(THNNState *state);
 
-/* The stream of the call: torch's current one on the device of its tensors. Before the first launch, new gradients are set
-   to 0. */
+/* The stream of the call: torch's current one on the device of its tensors. Before the first launch, new gradients are
+   set to 0. */
 static inline cudaStream_t streamOf(THNNState *state)
 {
   if (state->zeroCount > 0) fillZeros(state);
   return (cudaStream_t)state->stream;
 }
 
-/* Temporary memory of the call, on its device, from torch's caching allocator; aligned to 16 bytes, not initialised. NULL,
-   with the status set, if there is none. */
+/* Temporary memory of the call, on its device, from torch's caching allocator; aligned to 16 bytes, not initialised.
+   NULL, with the status set, if there is none. */
 void *scratch(THNNState *state, int64_t bytes);
 
 /* The gradient factor of a criterion (runtime/state.h). A kernel multiplies every element of gradInput by it, zeros
@@ -31,8 +31,8 @@ template <class T> struct GradientFactor {
   __device__ typename Arithmetic<T>::type value() const { return data ? load(data) : 1; }
 };
 
-/* Begins and ends a call: makes the device of its tensors the current one, and turns an error of a launch, or a bad element
-   that an earlier call met on the device, into an error of this call. */
+/* Begins and ends a call: makes the device of its tensors the current one, and turns an error of a launch, or a bad
+   element that an earlier call met on the device, into an error of this call. */
 class Call
 {
 public:
@@ -44,8 +44,8 @@ private:
   int previousDevice;
 };
 
-/* The first element that kernels of a device refused, such as a class number out of range. It lies in memory of the host
-   that the device writes. */
+/* The first element that kernels of a device rejected, such as a class number out of range. It lies in memory of the
+   host that the device writes. */
 struct BadElement {
   int32_t isClaimed, isComplete;
   int64_t index; /* the element, if it is an integer */
@@ -57,9 +57,9 @@ struct BadElement {
   const char *expected;                    /* the expected number in words; NULL for a range */
 };
 
-/* A check of elements that a kernel reads. A kernel cannot end its call, so it writes NaN, or nothing, in place of a result
-   of a bad element, or leaves the element out; a later call on the device raises the error. In emulation, where a launch has ended when it returns,
-   the call itself raises it. */
+/* A check of elements that a kernel reads. A kernel cannot end its call, so it writes NaN, or nothing, in place of a
+   result of a bad element, or leaves the element out; a later call on the device raises the error. In emulation, where
+   a launch has ended when it returns, the call itself raises it. */
 struct ElementCheck {
   BadElement *report;
   const char *function, *argument;

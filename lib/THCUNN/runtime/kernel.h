@@ -1,9 +1,9 @@
 #ifndef THNN_RUNTIME_KERNEL_H
 #define THNN_RUNTIME_KERNEL_H
 
-/* runtime/kernel.h of lib/THNN, for the kernel files of the CUDA library: .cu files, and those files of generic/ that are
-   compiled unchanged. The build defines the element type, THNN_REAL_IS_FLOAT, _DOUBLE, _HALF or _BFLOAT16; `Element` is its
-   type in memory, `real` the type of the arithmetic.
+/* runtime/kernel.h of lib/THNN, for the kernel files of the CUDA library: .cu files, and those files of generic/ that
+   are compiled unchanged. The build defines the element type, THNN_REAL_IS_FLOAT, _DOUBLE, _HALF or _BFLOAT16;
+   `Element` is its type in memory, `real` the type of the arithmetic.
 
    A function is called after its arguments and their sizes have passed all checks of libTHNN's function
    (function_table.cu), so it launches kernels and checks nothing again. */

@@ -4,7 +4,8 @@
 /* The loops of kernels: one thread per element (forEach), and sums, maxima and other reductions (reduce). A kernel file
    gives the mathematics as a lambda, `[=] __device__ (int64_t i) { ... }`, which captures views and numbers by value.
 
-   The order of every reduction depends on sizes and memory layout alone, so that results have the same bits in every run. */
+   The order of every reduction depends only on sizes and memory layout, so that results have the same bits in every
+   run. */
 
 #include <type_traits>
 
@@ -124,8 +125,8 @@ template <class F> void forEach(THNNState *state, int64_t count, F f)
   if (blocks > 0) THCUNN_LAUNCH(eachKernel<F>, blocks, THREADS, streamOf(state))(count, f);
 }
 
-/* Calls use(load(i)) for i = first, first + step, ... < end. A thread loads several terms before it uses the first one, and
-   so waits for memory once for all of them; the compiler alone would not move a load before a store. */
+/* Calls use(load(i)) for i = first, first + step, ... < end. A thread loads several terms before it uses the first one,
+   and so waits for memory once for all of them; the compiler would not move a load across a store. */
 template <int UNITS, class Load, class Use>
 __device__ void loadThenUse(int64_t first, int64_t end, int step, const Load &load, const Use &use)
 {
@@ -155,20 +156,20 @@ __device__ void loadThenUse(int64_t first, int64_t end, int step, const Load &lo
      void finish(int64_t row, Value result) const;           stores the result
 
    all of them __device__. Each of the Y threads of a row adds every Y-th term; partial results are merged as a tree.
-   Blocks have X rows, X * Y = THREADS. Rows of many terms are divided into parts, which separate blocks reduce to scratch
-   memory.
+   Blocks have X rows, X * Y = THREADS. Rows of many terms are divided into parts, which separate blocks reduce to
+   scratch memory.
 
    `adjacent`: consecutive terms of a row are adjacent in memory. Otherwise consecutive rows are, and the threads of a
    warp have consecutive rows and the same terms. */
 
 struct NoCoefficients {};
 
-/* The terms that a thread loads before it adds the first one. A term that is itself a loop has one, for its registers:
-   struct R : LoadsOneTerm. */
+/* The terms that a thread loads before it adds the first one. A term that is itself a loop is loaded one at a time,
+   which saves registers: struct R : LoadsOneTerm. */
 struct LoadsOneTerm {};
 template <class R> static const int TERMS_LOADED = std::is_base_of<LoadsOneTerm, R>::value ? 1 : 4;
 
-/* The division of rows of `count` terms into parts, a block for each part of X rows. It depends on sizes alone: enough
+/* The division of rows of `count` terms into parts, a block for each part of X rows. It depends only on sizes: enough
    blocks for the largest devices if there are enough terms, and at most TERMS_PER_PART terms per block, which limits
    rounding errors of sums. Rows of at most `undivided` terms are one part. */
 struct RowParts {
@@ -178,7 +179,7 @@ struct RowParts {
   RowParts(THNNState *state, int64_t X, int64_t rows, int64_t count, int64_t undivided)
   {
     const int64_t Y = THREADS / X, groups = (rows + X - 1) / X, enoughBlocks = 2048;
-    const int64_t least = 4 * Y > 64 ? 4 * Y : 64; /* partial results of fewer terms are much traffic */
+    const int64_t least = 4 * Y > 64 ? 4 * Y : 64; /* partial results of fewer terms would be too much traffic */
     length = (count * groups / enoughBlocks + Y - 1) / Y * Y;
     if (length < least) length = least;
     if (length > TERMS_PER_PART / X) length = TERMS_PER_PART / X;
@@ -191,17 +192,17 @@ struct RowParts {
   }
 };
 
-/* The parts of a reduction. Their results take one more launch to merge, in whose time a block adds 16 terms per thread;
-   twice as many if there are as many blocks as a large device runs at a time. Many rows stay undivided, since a block
-   merges the parts of each. */
+/* The division of a reduction. Merging parts takes one more launch, as long as a block needs for 16 terms per thread,
+   or for twice as many if all blocks together fill a large device: shorter rows stay undivided. Many rows stay
+   undivided even if longer, because a block merges the parts of each row. */
 template <int X> RowParts reductionParts(THNNState *state, int64_t rows, int64_t count)
 {
   const int64_t termsPerThread = rows >= 2048 ? 64 : rows >= 256 * X ? 32 : 16;
   return RowParts(state, X, rows, count, THREADS / X * termsPerThread);
 }
 
-/* Merges the values of those lanes of a warp, or of LANES neighbours, whose numbers are equal modulo X. The first X lanes
-   get the results. All lanes of the warp call it. */
+/* Merges the values of those lanes of a warp, or of LANES neighbours, whose numbers are equal modulo X. The first X
+   lanes get the results. All lanes of the warp call it. */
 template <int X, int LANES = WARP, class R>
 __device__ typename R::Value mergeLanes(const R &r, typename R::Value value)
 {
@@ -210,8 +211,8 @@ __device__ typename R::Value mergeLanes(const R &r, typename R::Value value)
   return value;
 }
 
-/* Merges the values of the block's threads whose numbers are equal modulo X, at most 32; all of them get the result. All
-   threads of the block call it. */
+/* Merges the values of the block's threads whose numbers are equal modulo X, at most 32; all of them get the result.
+   All threads of the block call it. */
 template <int X, class R> __device__ typename R::Value mergeColumns(const R &r, typename R::Value value)
 {
   typedef typename R::Value Value;
@@ -235,7 +236,7 @@ template <int X, class R> __device__ typename R::Value mergeColumns(const R &r, 
   return value;
 }
 
-/* The sum of the terms first, first + step, ... < end of a row, those of one of `step` threads. */
+/* The sum of the terms first, first + step, ... < end of a row: the share of one of `step` threads. */
 template <class R>
 __device__ typename R::Value addTerms(const R &r, int64_t row, int64_t first, int64_t end, int step)
 {

@@ -16,7 +16,7 @@ template <class N> __device__ N sumOverWarp(N value)
   return value;
 }
 
-/* A value of any type of 32-bit words, each of which f, a shuffle, has exchanged. */
+/* A value of any type made of 32-bit words, with the shuffle f applied to each word. */
 template <class V, class F> __device__ V shuffledWords(const V &value, const F &f)
 {
   static_assert(sizeof(V) % sizeof(uint32_t) == 0, "a value consists of 32-bit words");

@@ -18,7 +18,8 @@ static inline bool warpsTakeRanges(int64_t threads, int64_t ranges, int64_t entr
 
 /* Sums over entries that follow each other:
 
-     target[r * rowStride + c * columnStride] = bias[c] + R.scale(r) * sum of R.factor(i) * source[R.source(i) + c * sourceStride]
+     target[r * rowStride + c * columnStride] = bias[c] + R.scale(r) * sum of R.factor(i) * source[R.source(i) + c *
+     sourceStride]
 
    over the entries i of range r. A class of ranges R has __device__ functions
 

@@ -17,9 +17,9 @@ namespace thcunn
      Number factor(int64_t i) const;     multiplies the row
      int64_t target(int64_t key) const;  offset of the row that is added to
 
-   The sorted items are divided into parts of equal length. A thread adds the items of a key in a part, and a second kernel
-   adds these partial sums where a segment extends over several parts. So the order of additions depends on the keys
-   alone. */
+   The sorted items are divided into parts of equal length. A thread adds the items of a key in a part, and a second
+   kernel adds these partial sums where a segment extends over several parts. So the order of additions depends only on
+   the keys. */
 template <class T, class E> struct SegmentSum {
   E entries;
   int64_t count, keys, columns;
@@ -38,7 +38,7 @@ template <class T, class E, int V> struct SegmentSummation {
   SegmentSum<T, E> s;
   SortedItems items;
   int partBits;
-  Number *partials; /* of each part two rows: the sum of its first segment, the sum of its last segment */
+  Number *partials; /* two rows per part: the sums of its first and of its last segment */
   Divisor groups;   /* of V columns */
 
   /* Adds the items from `first` that have its key and are below `limit`; returns the number of items. */

@@ -1,7 +1,7 @@
 #ifndef THNN_SIMD_VECTOR_MATH_H
 #define THNN_SIMD_VECTOR_MATH_H
 
-/* The functions of lib/THNN/simd/vector_math.h that expressions of elements use, by CUDA's own functions. */
+/* The functions of lib/THNN/simd/vector_math.h that element expressions use, in terms of CUDA's functions. */
 
 #include "runtime/kernel.h"
 

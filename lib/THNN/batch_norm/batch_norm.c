@@ -124,7 +124,7 @@ static void tileNormalize(const BatchNorm *b, Tile tile, const ChannelParameters
   Coefficients k;
   accreal inverseStd[MAX_TILE_CHANNELS];
   loadCoefficients(parameters, tile.c, n, inverseStd, &k);
-  /* With relu nothing is compensated: its backward recomputes the signs from the rounded means. */
+  /* With relu nothing is compensated: the backward recomputes the signs from the rounded means. */
   if (exactMean != NULL && !parameters->relu)
     for (int64_t j = 0; j < n; j++) k.bias[j] = (real)(k.bias[j] + (k.mean[j] - exactMean[j]) * k.scale[j]);
   THNN_(batchNormTileApply)(b, tile, mapWith(NORMALIZE, activationAfter(parameters)), &k);

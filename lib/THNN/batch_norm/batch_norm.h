@@ -27,7 +27,7 @@ typedef struct Operand {
 
 /* Tensors of one size (N, C, ...). All dimensions but the channel are position dimensions, numbered in row-major order;
    adjacent ones are joined where the strides of every operand allow. The work is a grid of tiles of tileChannels
-   channels x blockPositions positions, which depends on sizes and layout alone. */
+   channels x blockPositions positions, which depends only on sizes and layout. */
 typedef struct BatchNorm {
   Operand x, g, out; /* input, gradOutput, and output or gradInput */
   int64_t channels, positions;

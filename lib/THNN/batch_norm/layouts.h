@@ -62,7 +62,7 @@ static ALWAYS_INLINE void prefetchVectors(const real *p)
    partial sums stay in the first-level cache. */
 #define SUM_ROWS 8
 
-/* The place of a row in its partial sum. Each of the last rows % SUM_ROWS rows is a partial sum of its own. */
+/* The place of a row in its partial sum. Each of the last rows % SUM_ROWS rows is a separate partial sum. */
 typedef enum RowPlace { ROW_ALONE, ROW_FIRST, ROW_WITHIN, ROW_LAST } RowPlace;
 
 static inline RowPlace rowPlace(int64_t row, int64_t rows)

@@ -8,7 +8,7 @@
 #include "runtime/streaming.h"
 #include "simd/lanes.h"
 
-/* A function compiled once, so that all callers add in the same order; gcc would otherwise clone it for constant
+/* Compiles a function once, so that all callers add in the same order; gcc would otherwise clone it for constant
    arguments. */
 #ifdef __clang__
 #define ONE_COPY __attribute__((noinline))
@@ -48,8 +48,8 @@ static inline Tile tileAt(const BatchNorm *b, int64_t i)
   return tile;
 }
 
-/* The function of the normalized value: itself, max(0, .), or min(limit, max(0, .)). Loops are specialised for each, since
-   the comparisons take time where the operands are in a cache. */
+/* The activation of the normalized value: identity, max(0, .), or min(limit, max(0, .)). Loops are specialised for
+   each, because the comparisons take time if the operands are in a cache. */
 typedef enum Activation { IDENTITY, RELU, CLAMP, ACTIVATIONS } Activation;
 
 /* The function from the elements of x, g or both to the element of out, by its activation. SCALE is the gradient with

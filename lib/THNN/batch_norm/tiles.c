@@ -3,12 +3,12 @@
 #include "batch_norm/tile.h"
 
 /* A tile of a channels-first tensor whose stages do not sum has about TILE_ELEMENTS / 2 elements. Otherwise a tile has
-   all positions of its channels, unless a tensor of at least SUM_CHUNK elements then has fewer than MIN_TILES tiles, too
-   few for several threads: then positions are divided. In channels-last tensors this makes blocks of about TILE_ELEMENTS
-   elements of all channels, or smaller ones that give about MIN_TILES / 2 tiles, or larger ones if scratch memory cannot
-   hold the channel pairs of all these blocks. Channels-first tiles of several small channels have at most
-   SMALL_TILE_ELEMENTS elements, so that the square roots and divisions at the end of one tile overlap with the sums of
-   the next. */
+   all positions of its channels, unless that leaves a tensor of at least SUM_CHUNK elements with fewer than MIN_TILES
+   tiles, too few for several threads: then positions are divided. In channels-last tensors, blocks have about
+   TILE_ELEMENTS elements of all channels; they are smaller if that gives about MIN_TILES / 2 tiles, and larger if
+   scratch memory cannot hold the channel pairs of all blocks. Channels-first tiles of several small channels have at
+   most SMALL_TILE_ELEMENTS elements, so that the square roots and divisions at the end of one tile overlap with the
+   sums of the next. */
 #define TILE_ELEMENTS 65536
 #define SMALL_TILE_ELEMENTS 8192
 #define MIN_TILES 16

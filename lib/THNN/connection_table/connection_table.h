@@ -29,7 +29,7 @@ void THNN_(connectionTableGradInput)(const Convolution *geometry, ConnectionTabl
                                      ConvolutionView gradOutput, ConvolutionView weight, ConvolutionView bias,
                                      ConvolutionView gradInput);
 
-/* gradWeight += scale * the gradient of weight. */
+/* gradWeight += scale * dL/dweight. */
 void THNN_(connectionTableGradWeight)(const Convolution *geometry, ConnectionTable table, ConvolutionView input,
                                       ConvolutionView gradOutput, ConvolutionView gradWeight, real scale);
 

@@ -22,7 +22,7 @@ typedef struct ConnectionPlan {
   ConnectionList list;
   /* Per thread: sums and packed tile follow the list, which only the calling thread has. */
   size_t listBytes, scratchBytes;
-  bool add; /* to the target, which has the results of the lists before */
+  bool add; /* add to the target, which has the results of earlier lists */
 } ConnectionPlan;
 
 static bool tileFits(const ConnectionPlan *p, const int64_t *tile, int64_t channels)
@@ -244,7 +244,7 @@ void THNN_(connectionTableGradInput)(const Convolution *g, ConnectionTable table
     residues[d] = residueCount(g->axis + d);
     reachesAll = reachesAll && residues[d] == g->axis[d].stride;
   }
-  if (!reachesAll) { /* a correlation without connections: the biases alone */
+  if (!reachesAll) { /* a correlation without connections: only the biases */
     ConnectionTable none = table;
     none.rows = 0;
     Correlation c = backward;

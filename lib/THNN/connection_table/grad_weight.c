@@ -2,8 +2,7 @@
 #include "convolution/position_runs.h"
 
 /* gradWeight. Positions are vectorised. A task computes the filters between a block of input channels, which are
-   major, and a block of output channels, which are minor; it packs tiles of the input once for all of its
-   connections. */
+   major, and a block of output channels, which are minor; it packs tiles of the input once for all its connections. */
 
 #define TILE_VECTORS 128                  /* of positions, whose products are summed in registers */
 #define ACCUMULATORS 9                    /* kernel elements whose sums are in registers */

@@ -149,8 +149,8 @@ static void unfold(const Unfolding *u, const real *source, const ColumnBlock *b,
 
 /* --- products ---------------------------------------------------------------------------------------------------- */
 
-/* Adds the product of a block of columns and the weights to the target, or updates the weights by that of the columns
-   and the target. */
+/* Adds the product of a block of columns and the weights to the target, or updates the weights by the product of the
+   columns and the target. */
 static void addProduct(const Correlation *c, const Unfolding *u, int64_t group, const ColumnBlock *b,
                        const int64_t *stride, const real *columns, bool gradWeight, GradWeightUpdate update)
 {

@@ -31,7 +31,7 @@ void THNN_(columnStrides)(const int64_t *size, ColumnIndex innermost, int64_t *s
 void THNN_(mergeAxes)(int64_t *size, int64_t *stride, int64_t *otherStride);
 
 /* The target or gradWeight by columns. Return false if another algorithm is faster (`otherCost` is its time in
-   multiply-adds of vectors), which they decide by sizes and memory layout alone, or if the process is out of memory. */
+   multiply-adds of vectors), which depends only on sizes and memory layout, or if the process is out of memory. */
 bool THNN_(columnsCorrelate)(const Correlation *c, double otherCost);
 bool THNN_(columnsGradWeight)(const Correlation *c, GradWeightUpdate update, double otherCost);
 

@@ -44,8 +44,8 @@ void THNN_(convolutionOutput)(const Convolution *geometry, ConvolutionView input
 void THNN_(convolutionGradInput)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput);
 
-/* gradWeight += scale * the gradient of weight. If `overwrites`, gradWeight = the gradient of weight: its memory is dense
-   and not initialised, and scale is 1. */
+/* gradWeight += scale * dL/dweight. If `overwrites`, gradWeight = dL/dweight: its memory is dense and not initialised,
+   and scale is 1. */
 void THNN_(convolutionGradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
                                   ConvolutionView gradWeight, real scale, bool overwrites);
 

@@ -178,16 +178,16 @@ void THNN_(correlationOfDilationResidue)(Correlation *c, int d, int64_t classNum
   a->stride = a->dilation = 1;
 }
 
-/* Kernels of more columns are not divided by correlateColumnZones. */
+/* correlateColumnZones does not divide kernels of more columns. */
 #define MAX_ZONE_KERNEL 7
 
 /* Products that correlateZones must save per zone, for the fixed cost of a correlation. */
 #define ZONE_PRODUCTS 3e5
 
-/* The time of reading and packing an element of the weight, in products. */
+/* The time of reading and packing a weight, in products. */
 #define WEIGHT_PRODUCTS 8
 
-/* The share of the products along an axis that are not with padding. */
+/* The fraction of the products along an axis that do not involve padding. */
 static double partOfSource(const CorrelationAxis *a)
 {
   double pairs = 0; /* of a position and a kernel element */
@@ -199,7 +199,7 @@ static double partOfSource(const CorrelationAxis *a)
   return pairs / ((double)a->kernel * (double)a->targetSize);
 }
 
-/* The elements of the weight that the zones of an axis read in all, as a multiple of the weight. */
+/* The total size of the weights that the zones of an axis read, as a multiple of the weight. */
 static double weightsOfZones(const CorrelationAxis *a)
 {
   double elements = 0;
@@ -284,7 +284,7 @@ static real biasOf(const Correlation *c, int64_t channel)
                                    channel % c->outChannels * c->biasOutStride];
 }
 
-/* Elements that a task of correlationFill writes, about. */
+/* About the number of elements that a task of correlationFill writes. */
 #define FILL_ELEMENTS 8192
 
 /* Fills `pixels` pixels, `stride` apart: all channels of each, or one channel. */

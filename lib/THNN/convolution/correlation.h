@@ -35,8 +35,8 @@ typedef struct Correlation {
   int64_t biasGroupStride, biasOutStride;
 } Correlation;
 
-/* How a sum changes an entry of gradWeight: entry += scale * sum, or entry = sum. Clearing a new gradWeight to add to it
-   would take another pass over memory, which many weights and few positions make as long as the products. */
+/* How a sum changes an entry of gradWeight: entry += scale * sum, or entry = sum. Clearing a new gradWeight first would
+   take another pass over memory, which takes as long as the products if there are many weights and few positions. */
 typedef struct GradWeightUpdate {
   real scale;
   bool overwrites;
@@ -138,12 +138,12 @@ static inline int64_t dilationResidues(const CorrelationAxis *axis)
    dilation 1. */
 void THNN_(correlationOfDilationResidue)(Correlation *correlation, int d, int64_t classNumber);
 
-/* Computes a part of a correlation; `context` is that of the function which divides it. */
+/* Computes a part of a correlation; `context` comes from the function that divides it. */
 typedef void CorrelationFunction(const Correlation *part, void *context);
 
-/* A zone is a range of positions of an axis that all read the same kernel elements rather than padding; divided into
-   zones, no kernel element of the axis reads only padding. The two functions call `correlate` with each zone, which may
-   have no kernel element, or return false if this saves too few products.
+/* A zone is a padding region: a range of positions of an axis that read the same kernel elements inside the source.
+   Within a zone no kernel element of the axis reads only padding. The two functions call `correlate` with each zone,
+   which may have no kernel element, or return false if this saves too few products.
 
    correlateZones divides the first axis with more than two thirds of the products on padding. */
 bool THNN_(correlateZones)(const Correlation *correlation, CorrelationFunction *correlate, void *context);
@@ -160,8 +160,8 @@ void THNN_(fillWithBias)(const Convolution *geometry, ConvolutionView gradInput,
 /* The same, unless a kernel element reaches every pixel. */
 void THNN_(fillUnreached)(const Convolution *geometry, ConvolutionView gradInput, ConvolutionView bias);
 
-/* The fields that the correlations of all residue classes of gradInput share. correlationOfResidue completes the three
-   spatial axes. */
+/* Sets the fields that the correlations of all residue classes of gradInput share. correlationOfResidue completes the
+   three spatial axes. */
 Correlation THNN_(correlationBackward)(const Convolution *geometry, ConvolutionView gradOutput,
                                        ConvolutionView weight, ConvolutionView bias, ConvolutionView gradInput);
 

@@ -331,8 +331,8 @@ typedef struct CorrelationSet {
   int64_t count;
 } CorrelationSet;
 
-/* Computes them together: each thread owns the same part of every target, since a thread that writes pixels next to those
-   of another one takes cache lines from it, and one parallel region costs less than many. */
+/* Computes them together: each thread owns the same part of every target, because neighbouring pixels of another thread
+   would cause false sharing, and one parallel region costs less than many. */
 static void correlateSet(const CorrelationSet *s)
 {
   DepthwisePlan plan[SET_SIZE];

@@ -10,7 +10,7 @@
 /* True if a correlation is of this kind and its sums are short enough. */
 bool THNN_(depthwiseSuits)(const Correlation *correlation);
 
-/* The same without the condition on the layout. */
+/* As depthwiseSuits, without the condition on the layout. */
 bool THNN_(depthwiseFillsVectors)(const Correlation *correlation);
 
 /* The work of a product, for thnn_threads(). */

@@ -7,8 +7,8 @@
    cache: a few planes to channels-last in scratch memory, and the planes of the result back. Direct convolution, whose
    lanes are positions, leaves most of them empty where rows are short, and gathers them where the stride is not 1.
 
-   The functions return false, and compute nothing, if direct convolution is faster, which is decided by sizes and memory
-   layout alone, or if the process is out of memory. Arguments are those of convolution.h. */
+   The functions return false, and compute nothing, if direct convolution is faster, which depends only on sizes and
+   memory layout, or if the process is out of memory. Arguments as in convolution.h. */
 
 bool THNN_(depthwisePlanesOutput)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                                   ConvolutionView bias, ConvolutionView output);

@@ -138,8 +138,8 @@ static int64_t planChannels(DirectPlan *p)
   return mostElements;
 }
 
-/* Column kernels require columns of 3, 5, 7 or more adjacent kernel elements, and rows that are contiguous in the target
-   and, rounded up to whole vectors, have at most twice as many lanes as a row of positions and its halo. */
+/* Column kernels require columns of 3, 5, 7 or more adjacent kernel elements, and rows that are contiguous in the
+   target and, rounded up to whole vectors, have at most twice as many lanes as a row of positions and its halo. */
 static bool columnKernelsSuit(const DirectPlan *p)
 {
   const CorrelationAxis *rows = p->c.axis + 2, *last = p->c.axis + 3;

@@ -26,31 +26,31 @@ typedef struct ResidueClasses {
   ResidueClass item[DIRECT_CLASSES];
 } ResidueClasses;
 
-/* Sets the residue classes of gradInput; a count is 0 if no kernel element reaches an input. Returns false if an axis has
-   more than DIRECT_CLASSES. */
+/* Sets the residue classes of gradInput; a count is 0 if no kernel element reaches an input. Returns false if an axis
+   has more than DIRECT_CLASSES. */
 bool THNN_(directClasses)(const Convolution *geometry, ConvolutionView weight, ConvolutionView gradInput,
                           ResidueClasses *classes);
 
 /* Makes each axis of the correlation the union of its residue classes: the most positions, the least offset, and a
-   kernel of dilation 1 that covers every source coordinate that a position of any class reads; an axis of one class keeps
-   its dilation. Offsets and dilations of the classes are in kernel elements of the joined axis. directSuits and
-   directCorrelate require a joined correlation. */
+   kernel of dilation 1 that covers every source coordinate read by any class; an axis of one class keeps its dilation.
+   Offsets and dilations of the classes are in kernel elements of the joined axis. directSuits and directCorrelate
+   require a joined correlation. */
 void THNN_(directJoin)(Correlation *correlation, ResidueClasses *classes);
 
 /* Heuristic: true if direct convolution is faster than a matrix product. */
 bool THNN_(directSuits)(const Correlation *correlation);
 
-/* target = bias + the sum over channels and kernel elements. Returns false, and computes nothing, if there is too little
-   memory for the offsets of all kernel elements. */
+/* target = bias + the sum over channels and kernel elements. Returns false, and computes nothing, if there is too
+   little memory for the offsets of all kernel elements. */
 bool THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes);
 
-/* The estimated time of directCorrelate in multiply-adds of vectors, which depends on sizes and memory layout alone. */
+/* The estimated time of directCorrelate in multiply-adds of vectors, which depends only on sizes and memory layout. */
 double THNN_(directCost)(const Correlation *correlation, const ResidueClasses *classes);
 
 /* True if directGradWeight suits: several groups with few channels. The correlation is not joined. */
 bool THNN_(directSuitsGradWeight)(const Correlation *correlation);
 
-/* The estimated time of directGradWeight in multiply-adds of vectors, which depends on sizes alone. */
+/* The estimated time of directGradWeight in multiply-adds of vectors, which depends only on sizes. */
 double THNN_(directGradWeightCost)(const Correlation *correlation);
 
 /* Accumulates scale * dL/dweight into correlation->weight. */

@@ -72,7 +72,7 @@ typedef struct Gradient {
   int64_t elements;
 } Gradient;
 
-/* Clears a gradWeight that would be overwritten, for algorithms that cannot tell the first sum of an entry from the next
+/* Clears a gradWeight that would be overwritten, for algorithms that cannot tell the first sum of an entry from later
    ones, or do not reach all entries. */
 static void clear(Gradient *gradient)
 {
@@ -80,7 +80,8 @@ static void clear(Gradient *gradient)
   gradient->update.overwrites = false;
 }
 
-/* True if no kernel element reads only padding. The correlation no longer has those at the ends of an axis. */
+/* True if no kernel element reads only padding. The correlation has already dropped such elements at the ends of an
+   axis. */
 static bool reachesAllElements(const Convolution *g, const Correlation *c)
 {
   int64_t elements = 1, kept = 1;

@@ -17,8 +17,8 @@
 
    A small gradWeight has few tasks; sums over parts of its positions are added instead (sumParts in grad_weight.c).
 
-   A sum of finite products depends on the output tiles alone, which depend on sizes alone. How gradWeight is divided
-   into tasks may depend on the number of threads. */
+   A sum of finite products depends only on the output tiles, and these only on sizes. How gradWeight is divided into
+   tasks may depend on the number of threads. */
 
 #define TILE_POSITIONS 256 /* positions of an output tile, at most */
 
@@ -133,7 +133,7 @@ void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, GradW
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p);
 void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, GradWeightUpdate update);
 
-/* Winograd's method (winograd.h). Returns false, without a result, where another algorithm is to compute gradWeight. A
+/* Winograd's method (winograd.h). Returns false, without a result, if another algorithm should compute gradWeight. A
    new gradWeight must have no kernel element that reads only padding. */
 bool THNN_(winogradGradWeight)(const Correlation *c, GradWeightUpdate update);
 

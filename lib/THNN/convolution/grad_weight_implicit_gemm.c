@@ -190,7 +190,8 @@ static void storeEntries(const Correlation *c, const real *sums, int64_t width, 
   }
 }
 
-/* Updates gradWeight by the sums of a panel, in the order (channel, kernel element), which most weights have in memory. */
+/* Updates gradWeight by the sums of a panel, in the order (channel, kernel element), which most weights have in
+   memory. */
 static void storePanel(const GradWeightPlan *p, const Task *t, int64_t panel, GradWeightUpdate update)
 {
   const Correlation *c = &p->c;

@@ -22,7 +22,7 @@
    tile of all channels allows. Otherwise output tiles are as large as their sums allow, channels are processed in
    blocks of packedChannels, and the weights of a block and panel are packed immediately before their use.
 
-   A sum depends on kBlockChannels, paddedAxis, the kernel tile and the order of channels. These depend on sizes alone;
+   A sum depends on kBlockChannels, paddedAxis, the kernel tile and the order of channels. These depend only on sizes;
    the other fields may depend on the number of threads. */
 
 typedef struct ImplicitGemmPlan {
@@ -39,8 +39,8 @@ typedef struct ImplicitGemmPlan {
   bool splitsPanels;           /* tasks are ranges of panels, not of output tiles */
 } ImplicitGemmPlan;
 
-/* Rows of adjacent positions in an output tile, at most. Under AVX2 each position is a row with a pointer of its own:
-   128 micro-tiles (RESIDENT_MICROTILES) of 6 positions. */
+/* Rows of adjacent positions in an output tile, at most. Under AVX2 each position is a row with a separate pointer: 128
+   micro-tiles (RESIDENT_MICROTILES) of 6 positions. */
 #define IMPLICIT_GEMM_ROWS 768
 
 /* The number of micro-tiles of an output tile or image. */
@@ -89,7 +89,7 @@ PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *bloc
 void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
                            int64_t lanes);
 
-/* The estimated time in multiply-adds of vectors, which depends on sizes alone. */
+/* The estimated time in multiply-adds of vectors, which depends only on sizes. */
 double THNN_(implicitGemmCost)(const Correlation *correlation);
 
 /* Overwrites the target. A pointwise correlation becomes a plain matrix product. */

@@ -61,7 +61,7 @@ static const real *firstWeight(const Correlation *c, const WeightBlock *b)
 
 /* A row of the region is the weights of one input channel, or of one output channel, whichever stride is larger. Where
    the kernel elements of a channel lie apart, each followed by the weights of the other channels ([I][kernel][O] or
-   [O][kernel][I]), each kernel element is a row of its own. */
+   [O][kernel][I]), each kernel element is a separate row. */
 PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
 {
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), elements = elementCount(b->kernel->size);

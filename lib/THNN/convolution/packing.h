@@ -9,9 +9,9 @@
    Micro-kernels read patches from it without bounds checks and without unfolding them.
 
    Rows of a packed tile are split by the residue of the width coordinate modulo the stride. Adjacent positions are then
-   adjacent in memory whatever the stride. Coordinates of the other axes that no kernel element reads, because windows or
-   the elements of a window are far apart, are left out: along these axes a packed tile has a stride and a dilation of
-   its own. */
+   adjacent in memory whatever the stride. Coordinates of the other axes that no kernel element reads, because windows
+   or the elements of a window are far apart, are left out: along these axes a packed tile has its own stride and
+   dilation. */
 
 /* A range of positions or of kernel elements on every axis. */
 typedef struct Tile {
@@ -73,7 +73,8 @@ static inline int64_t saturatingProduct(int64_t a, int64_t b)
   return __builtin_mul_overflow(a, b, &product) || product > SATURATED_REALS ? SATURATED_REALS : product;
 }
 
-/* Packed coordinates of axis d, one of the first three, that `positions` positions and `kernel` kernel elements span. */
+/* Packed coordinates of axis d, one of the first three, that `positions` positions and `kernel` kernel elements
+   span. */
 static inline int64_t packedTileExtent(const PackedTile *packed, int d, int64_t positions, int64_t kernel)
 {
   return (positions - 1) * packed->stride[d] + (kernel - 1) * packed->dilation[d] + 1;
@@ -123,8 +124,8 @@ static inline int64_t packedTilePositionOffset(const PackedTile *packed, const i
    are not small enough. */
 void THNN_(correlationSplitKernel)(const Correlation *correlation, int64_t *kernelTile, int64_t *width);
 
-/* Packs `channels` channels, of which `source` is the first. Up to VL reals after the last channel are overwritten. The
-   layout has at most PACKED_TILE_RESIDUES residues. */
+/* Packs `channels` channels, starting at `source`. Up to VL reals after the last channel are overwritten. The layout
+   has at most PACKED_TILE_RESIDUES residues. */
 void THNN_(packTile)(const Correlation *correlation, const PackedTile *packed, const Tile *positions,
                      const Tile *kernel, const real *source, int64_t channels, real *memory);
 

@@ -55,8 +55,8 @@ static bool inputOf(const Convolution *g, const Sizes *s, int64_t group, const i
   return true;
 }
 
-/* The inverse of inputOf: sets o to the output element that multiplies input element i by filter element k. Returns
-   false if there is none. */
+/* The inverse of inputOf: sets o to the output element that reads input element i through filter tap k. Returns false
+   if there is none. */
 static bool outputOf(const Convolution *g, const Sizes *s, int64_t group, const int64_t *i, const int64_t *k,
                      int64_t *o)
 {

@@ -159,8 +159,8 @@ typedef struct Rows {
   bool contiguous;
 } Rows;
 
-/* The estimated time of scattering in multiply-adds of vectors. A row of pixels is a task with a fixed cost, which is small
-   if nothing is added to the row. */
+/* The estimated time of scattering in multiply-adds of vectors. A row of pixels is a task with a fixed cost, which is
+   small if nothing is added to the row. */
 static double scatterCost(const Convolution *g, Rows rows)
 {
   const double terms = (double)(g->outputChannels / g->groups), channels = (double)(g->inputChannels / g->groups),
@@ -182,7 +182,7 @@ static double scatterCost(const Convolution *g, Rows rows)
 }
 
 /* Channels of channels-last images are rows, if they fill a vector. Otherwise rows run along the axis with the most
-   kernel elements or positions; a distance between their pixels or between their own elements makes them slower. */
+   kernel elements or positions; a gap between their pixels or between their elements makes them slower. */
 static Rows chooseRows(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                        ConvolutionView gradInput)
 {

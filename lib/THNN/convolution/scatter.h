@@ -4,7 +4,7 @@
 #include "convolution/convolution.h"
 
 /* gradInput as a sum over the positions of gradOutput: each position adds its gradients, times the filters, to its
-   window (col2im). The other algorithms gather: for each input coordinate they sum over kernel elements, of which most
+   window (col2im). The other algorithms gather: for each input coordinate they sum over kernel elements, most of which
    read padding if the kernel is as large as the image, and they compute the residue classes of a large stride one by
    one.
 
@@ -12,7 +12,7 @@
    Otherwise products are summed over output channels by gemm(), in blocks of columns in shared scratch memory, and the
    columns are added. */
 
-/* Computes gradInput and returns true, unless gathering is faster, which is decided by sizes and memory layout alone, or
+/* Computes gradInput and returns true, unless gathering is faster, which depends only on sizes and memory layout, or
    the process is out of memory. */
 bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                              ConvolutionView bias, ConvolutionView gradInput);

@@ -28,14 +28,15 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
    blocked summation. */
 #define K_BLOCK 128
 
-/* A task that reads all weights for fewer tiles would wait for them. */
+/* With fewer tiles, a task that reads all weights would wait for memory. */
 #define LEAST_TILES 32
 
 #define COMPONENTS 16
 
-/* The plan of a group. There are two schedules. By blocks: a task keeps the patches of a block of tiles in its cache and
-   multiplies them by the weights of all panels, which the threads share. By panels: the threads share the patches of a
-   block, and a task keeps the products of a panel in its cache and transforms the weights of a K-block at a time. */
+/* The plan of a group. There are two schedules. By blocks: a task keeps the patches of a block of tiles in its cache
+   and multiplies them by the weights of all panels, which the threads share. By panels: the threads share the patches
+   of a block, and a task keeps the products of a panel in its cache and transforms the weights of a K-block at a
+   time. */
 typedef struct Plan {
   Correlation c;
   int64_t residues, tiles[4], block[4];
@@ -50,8 +51,8 @@ typedef struct Plan {
 /* Reals of a component of a tile, for all slices of the kernel and all channels. */
 static int64_t tilePatchReals(const Plan *p) { return p->slices * ceilDivide(p->c.inChannels, VL) * VL; }
 
-/* Reals of a component of the patches of `tiles` tiles. Components are a cache line further apart than their size, which
-   may be a multiple of a power of two, so that they map to different cache sets. */
+/* Reals of a component of the patches of `tiles` tiles. Components are a cache line further apart than their size,
+   which may be a multiple of a power of two, so that they map to different cache sets. */
 static int64_t patchReals(const Plan *p, int64_t tiles)
 {
   const int64_t microtiles = ceilDivide(tiles, GEMM_MR);
@@ -76,9 +77,9 @@ static void balance(Plan *p, int threads)
   p->panelParts = p->blocks >= 8 * threads ? 1 : MIN(threads / gcd(p->blocks, threads), p->panels);
 }
 
-/* True if each thread should have panels of its own, of all blocks: then it reads only weights that it has transformed,
-   and none from the cache of another core, but transforms all patches. Per channel these are (threads - 1) * tiles
-   patches more, and outChannels filters less from another core. On an AMD EPYC (Zen 4) whose cores share no cache that is
+/* True if each thread should own panels, of all blocks: then it reads only weights that it has transformed, and none
+   from the cache of another core, but transforms all patches. Per channel this adds (threads - 1) * tiles patches and
+   saves reading outChannels filters from another core. On an AMD EPYC (Zen 4) whose cores share no cache that is
    faster; on one whose cores share a cache it takes as long up to this limit, and longer above. */
 static bool ownsPanels(const Plan *p, int threads)
 {
@@ -136,9 +137,9 @@ static void multiply(const Plan *p, const WinogradPatches *patches, int i, int64
   }
 }
 
-/* Transforms the products of a row of tiles, given by sets, to two rows of positions, [position][VL]. Products that a set
-   lacks are 0, since no position inside the image reads them. Adds 0 times each position to *check, which becomes NaN unless all positions are
-   finite. */
+/* Transforms the products of a row of tiles, given by sets, to two rows of positions, [position][VL]. Products that a
+   set lacks count as 0, because no position inside the image reads them. Adds 0 times each position to *check, which
+   becomes NaN unless all positions are finite. */
 static inline void transformRow(const WinogradRow set[2][2], const real *products, int64_t componentStride,
                                 vreal bias, real *strip, int64_t pitch, vreal *check)
 {

@@ -17,8 +17,8 @@ static inline int winogradComponents(int m) { return (m + 2) * (m + 2); }
 
 /* --- images and Winograd tiles --------------------------------------------------------------------------------- */
 
-/* Rows and columns of a kernel with a dilation are computed by residue classes: combinations of one class of rows and one
-   of columns, each a correlation without dilation. */
+/* Rows and columns of a kernel with a dilation are computed by residue classes: combinations of one class of rows and
+   one of columns, each a correlation without dilation. */
 static inline int64_t winogradResidues(const Correlation *c)
 {
   return dilationResidues(c->axis + 2) * dilationResidues(c->axis + 3);
@@ -42,11 +42,11 @@ static inline void winogradTiles(const Correlation *c, int m, int64_t *tiles)
     tiles[d] = ceilDivide(c->axis[d].targetSize, m * (c->axis[d].dilation / c->axis[d].stride));
 }
 
-/* Products along an axis: 4 for two positions, 3 for a last position alone. */
+/* Products along an axis: 4 for two positions, 3 for a single last position. */
 static inline int64_t winogradAxisProducts(int64_t positions) { return 2 * positions + positions % 2; }
 
-/* The least number of tiles of a batch in gradWeight, whose sums are over tiles: with fewer of them it would err more than
-   the implicit GEMM. */
+/* The least number of tiles of a batch in gradWeight, whose sums are over tiles: with fewer of them its rounding errors
+   would exceed the implicit GEMM's. */
 #define WINOGRAD_LEAST_TILES 48
 
 /* The least number of tiles of a batch in output and gradInput, which transform the weights in each call. With many
@@ -58,7 +58,7 @@ static inline int64_t winogradLeastTiles(const Correlation *c)
 }
 
 /* True if Winograd's method is faster than the implicit GEMM, which leaves out padding along the depth, or along the
-   height of a kernel without depth. Decides by sizes alone; docs/convolution.md has the measurement. */
+   height of a kernel without depth. Depends only on sizes; docs/convolution.md has the measurement. */
 static inline bool winogradPays(const Correlation *c, int64_t leastTiles)
 {
   /* Pairs of a tile and a slice of the kernel that it reads, and of a row of positions and a row of the kernel. */
@@ -71,7 +71,7 @@ static inline bool winogradPays(const Correlation *c, int64_t leastTiles)
     axisPositions(c->axis + 2, t, &begin, &end);
     rows += slices > 1 ? c->axis[2].targetSize : end - begin;
   }
-  /* Transforms of residue classes, whose pixels lie apart, cost more: as much as the products that edges leave out. */
+  /* Transforms of residue classes, whose pixels lie apart, cost more: about what the edges save in products. */
   const int64_t products = winogradResidues(c) > 1 ? 16 * tilesOfSlice
                                                    : winogradAxisProducts(c->axis[2].targetSize) *
                                                          winogradAxisProducts(c->axis[3].targetSize);
@@ -95,8 +95,8 @@ static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *bl
   }
 }
 
-/* True if Winograd's method is compiled and enabled, and the kernel is 3x3, of any depth, with a dilation of its rows and
-   columns that is a multiple of their stride. */
+/* True if Winograd's method is compiled and enabled, and the kernel is 3x3, of any depth, with a dilation of its rows
+   and columns that is a multiple of their stride. */
 bool THNN_(winogradSuits)(const Correlation *c);
 
 /* The tiles of a block that have some of the components: rows and columns of tiles of an image, tiles in all, and tiles
@@ -106,8 +106,8 @@ typedef struct WinogradTileSet {
 } WinogradTileSet;
 
 /* Only the last position of a tile needs the last component of an axis; in gradWeight this component is the gradient of
-   that position. Tiles whose last position is outside of the image do not have it. The sets of tiles by component: [is it
-   the last one of the rows][is it the last one of the columns]. */
+   that position. Tiles whose last position is outside of the image do not have it. The sets of tiles by component: [is
+   it the last one of the rows][is it the last one of the columns]. */
 typedef struct WinogradTileSets {
   WinogradTileSet of[2][2];
 } WinogradTileSets;
@@ -156,8 +156,8 @@ typedef struct WinogradPatches {
 /* Reals of a strip, the memory in which rows of pixels have their channels in the lanes, for `tiles` tiles of a row. */
 static inline int64_t winogradStripReals(int m, int64_t tiles) { return (m + 2) * (m * tiles + 2) * VL; }
 
-/* Transforms the patches of a block of tiles, blocks begin .. end - 1 of VL channels of the slices of the kernel, each of
-   which has `channels` channels from `source` on. */
+/* Transforms the patches of a block of tiles, blocks begin .. end - 1 of VL channels of the slices of the kernel, each
+   of which has `channels` channels from `source` on. */
 void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, const real *source, int64_t channels,
                             int64_t begin, int64_t end, const WinogradPatches *patches, real *strip);
 
@@ -168,7 +168,7 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
 
 /* --- products -------------------------------------------------------------------------------------------------- */
 
-/* Output or gradInput. Returns false, without a result, if the implicit GEMM is to compute it. */
+/* Output or gradInput. Returns false, without a result, if the implicit GEMM should compute it. */
 bool THNN_(winogradCorrelate)(const Correlation *c);
 
 /* Transforms slice number `slice` of the filters of panel number `panel`, channels `begin` .. `end - 1`, to

@@ -19,12 +19,12 @@ bool THNN_(winogradGradWeight)(const Correlation *c, GradWeightUpdate update)
 #define FALLBACK_OUT 16
 #define FALLBACK_IN GEMM_NR
 
-/* Tiles of a block, at most. Blocks depend on sizes alone because the partial sums of WINOGRAD_PARTIAL_TILES tiles begin
+/* Tiles of a block, at most. Blocks depend only on sizes because the partial sums of WINOGRAD_PARTIAL_TILES tiles begin
    anew in each block. */
 #define BLOCK_TILES(m) ((m) == 2 ? 64 : 32)
 
-/* F(3x3,4x4) is used for sums over at least this many positions: with fewer its rounding errors exceed torch's. So they do
-   for a volume with a dilation, of which torch computes gradWeight by an algorithm of its own. */
+/* F(3x3,4x4) is used for sums over at least this many positions: with fewer its rounding errors exceed torch's. So they
+   do for a volume with a dilation, for which torch has a separate gradWeight algorithm. */
 #define POSITIONS_OF_4X4 2048
 
 typedef struct Plan {

@@ -24,7 +24,7 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
   } else if (pixelStride == 1) {
     THNN_(transpose)(to, VL, from, channelStride, channels, high - low);
   } else if (pixelStride > 1 && pixelStride <= TRANSPOSED_STRIDE) {
-    real pixels[TRANSPOSED_PIXELS * VBYTES / sizeof(real)]; /* those between the pixels of the row, too */
+    real pixels[TRANSPOSED_PIXELS * VBYTES / sizeof(real)]; /* including the pixels between the row's pixels */
     const int64_t together = TRANSPOSED_PIXELS / pixelStride;
     for (int64_t x = low, n; x < high; x += n, from += n * pixelStride) {
       n = MIN(together, high - x);
@@ -53,8 +53,8 @@ static ALWAYS_INLINE void advance(Cursor *cursor)
 }
 
 /* Transforms the patches of a row of tiles. The last two columns of a patch are the first two of the next one. The last
-   component of the columns is stored if lastRow, the last of the rows for `lastColumns` tiles; if not `edges`, these are
-   all tiles, and all sets are the first one. */
+   component of the columns is stored if lastRow, the last of the rows for `lastColumns` tiles; if not `edges`, these
+   are all tiles, and all sets are the first one. */
 static ALWAYS_INLINE void transformRow(const int m, const bool edges, real *const *row, int64_t tiles,
                                        bool lastRow, int64_t lastColumns, Cursor cursors[2][2],
                                        int64_t componentStride)

@@ -64,7 +64,7 @@ static void begin(THNNMap *map, size_t elementBytes, bool writes, bool reorder, 
   map->nonTemporal = false;
   if (map->elements == 0) return;
 
-  /* If all operands have one size, a map follows the memory order of its output, and a sum the memory order of its
+  /* If all operands have the same size, a map follows the memory order of its output, and a sum the memory order of its
      operands if their strides are equal. In all other cases the order is row-major. */
   int dims[THNN_MAX_DIM];
   for (int k = 1; k < count && reorder; k++)

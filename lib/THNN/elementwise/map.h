@@ -22,9 +22,9 @@
 
    An expression may keep a value for the second output in an array of THNN_MAP_BLOCK elements, whose index is thnn_at.
 
-   The name before each input is its element in the expression, a constant of type real; the name before the output is a
-   remark for the reader. Elements are paired in row-major order, also between different shapes. An output may be the
-   very same view as an input.
+   The name before each input is its element in the expression, a constant of type real; the name before the output is
+   only documentation. Elements are paired in row-major order, also between different shapes. An output may be the same
+   view as an input.
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
    otherwise through scratch memory (parallel.h). Maps compute whole groups of THNN_MAP_GROUP elements, so that an

@@ -76,7 +76,7 @@ static inline const void *softmaxTileLoad(const SoftmaxTile *tile, int k, int64_
   return buffer;
 }
 
-/* As softmaxTileLoad, in a later loop over the channels: from the copy in the cache, if the channels fit. */
+/* As softmaxTileLoad, in a later loop over the channels: reads the copy in the cache if the channels fit. */
 static inline const void *softmaxTileReload(const SoftmaxTile *tile, int k, int64_t channel, void *buffer)
 {
   return tile->cacheStride ? buffer : softmaxTileLoad(tile, k, channel, buffer);

@@ -13,17 +13,18 @@
            for each micro-tile: multiply, add to its sums     SUM_BYTES, L2 or beyond
        store the sums to c
 
-   Sums are packed, [panel][micro-tile][m][n], because all rows of c may map to one cache set; multiplyInPlace stores rows
-   that are near at once. The order of summation depends on sizes alone; the number of threads decides only which task
-   computes a part of c. */
+   Sums are packed, [panel][micro-tile][m][n], because all rows of c may map to the same cache set; multiplyInPlace
+   stores rows that are close together directly. The order of summation depends only on sizes; the number of threads
+   decides only which task computes a part of c. */
 
 #define A_BYTES ((int64_t)576 << 10)
 #define SUM_BYTES ((int64_t)1088 << 10)
 #define TILE_A (GEMM_MR * GEMM_KC) /* reals of a that are packed per micro-tile and K-block */
 #define TILES_OF_A (A_BYTES / (TILE_A * (int64_t)sizeof(real)))
 
-/* The additional cost of a row of c of which two threads write parts, in terms of a row of a micro-tile: the prefetcher of
-   one core takes cache lines that the other core writes. Measured on an AMD EPYC (Zen 4) whose cores share no cache. */
+/* The additional cost of a row of c of which two threads write parts, in terms of a row of a micro-tile: the prefetcher
+   of one core takes cache lines that the other core writes. Measured on an AMD EPYC (Zen 4) whose cores do not share a
+   cache. */
 #define SHARED_LINE_COST 576.0
 
 /* Bytes between rows of c below which hardware prefetches the next row. */
@@ -86,7 +87,7 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
   }
 }
 
-/* True if c is written, not added to, and its rows are so near that hardware prefetches the next one. */
+/* True if c is written, not added to, and its rows are so close that hardware prefetches the next one. */
 static bool isNewAndNear(const Gemm *p)
 {
   return !p->accumulate && p->a.cStride[3] * (int64_t)sizeof(real) < NEAR_ROW;
@@ -124,7 +125,7 @@ static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
   if (p->b.cStride[3] == 1 && run >= s->endColumn - s->firstColumn) {
     real *after = c + locate(p->a.size, p->a.cStride, row, &run) - s->firstColumn;
     const int64_t allRows = elementCount(p->a.size);
-    /* The next row is prefetched if it is far, perhaps on another page; otherwise hardware prefetches it. */
+    /* The next row is prefetched if it is far away, perhaps on another page; otherwise hardware prefetches it. */
     const bool near = isNewAndNear(p) && !s->streams;
     for (int64_t r = 0; r < rows; r++) {
       real *to = after;
@@ -326,7 +327,7 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
 }
 
 /* True if micro-kernels should store to c itself: rows and columns of c are one axis each, columns are contiguous, rows
-   are near, c is not streamed, b fits into L2, and more micro-tiles use it than would read it in place. */
+   are close, c is not streamed, b fits into L2, and more micro-tiles use it than would read it in place. */
 static bool storesInPlace(const Gemm *p)
 {
   const int64_t terms = elementCount(p->kSize), panels = ceilDivide(p->b.size[3], GEMM_NR);
@@ -336,7 +337,7 @@ static bool storesInPlace(const Gemm *p)
          p->b.cStride[3] == 1 && terms * panels * GEMM_NR * (int64_t)sizeof(real) <= MOST_B_BYTES;
 }
 
-/* The same as multiplyBlock for products with storesInPlace():
+/* As multiplyBlock, for products with storesInPlace():
 
      pack b, [panel][k][n]                                    MOST_B_BYTES, L2
      for each micro-tile of rows
@@ -430,8 +431,8 @@ void THNN_(gemm)(const Gemm *gemm)
   if (products == 0) return;
   const int64_t work = (int64_t)MIN(products, 1e15);
   /* A grid of down x across blocks, chosen so that the largest block costs least; if the rows of c have the columns of
-     all groups, a thread has the same rows in each group. Each block packs its own operands; then blocks are divided until
-     packed a and sums are within A_BYTES and SUM_BYTES. */
+     all groups, a thread has the same rows in each group. Each block packs its own operands; then blocks are divided
+     until packed a and sums are within A_BYTES and SUM_BYTES. */
   const int threads = thnn_threads(1 << 20, work);
   const bool groupsShareRows = p.groups > 1 && p.b.cStride[3] == 1 && p.cGroupStride == columns;
   int64_t down = 1, across = 1;

@@ -29,7 +29,7 @@ typedef struct PrefetchLines {
   int64_t run, stride, gap;
 } PrefetchLines;
 
-/* Distributes a region over `parts` micro-tiles, of which the first `neededParts` prefetch all of it. */
+/* Distributes a region over `parts` micro-tiles; the first `neededParts` of them prefetch all of it. */
 typedef struct PrefetchPlan {
   PrefetchRegion region;
   int64_t part, parts, neededParts;

@@ -19,8 +19,8 @@
 #define ZIP(h) ZIP_SEGMENT(h)
 #endif
 
-/* Loads one segment of each of the rows i, i + SEGMENT, i + 2 * SEGMENT ... An insertion from memory takes no shuffle, so
-   that this takes half of the shuffles of vectors that are loaded whole. Row numbers are clamped to rows - 1. */
+/* Loads one segment of each of the rows i, i + SEGMENT, i + 2 * SEGMENT ... An insertion from memory takes no shuffle,
+   so this halves the number of shuffles compared with loading whole vectors. Row numbers are clamped to rows - 1. */
 static ALWAYS_INLINE vreal loadSegments(const real *src, int64_t stride, int i, int rows)
 {
 #define SEGMENT_AT(p) (const float *)(src + MIN(i + (p) * SEGMENT, rows - 1) * stride)

@@ -113,7 +113,7 @@ static bool readsAny(const WindowAxis *a, int64_t k, int64_t low, int64_t high)
   return o < a->output && o * a->stride + start <= high;
 }
 
-/* The image rows low[d] .. high[d] of a block on the axes before the last. */
+/* The range low[d] .. high[d] of the image rows of a block, on all axes but the last. */
 static void blockRows(const Block *b, int64_t *low, int64_t *high)
 {
   int64_t rows = ceilDivide(b->first.first / SEGMENT_REALS + b->segments, ceilDivide(b->width, SEGMENT_REALS));

@@ -20,7 +20,7 @@ void THNN_(locallyConnectedOutput)(const Convolution *geometry, ConvolutionView 
 void THNN_(locallyConnectedGradInput)(const Convolution *geometry, ConvolutionView gradOutput, LocalFilters weight,
                                       ConvolutionView gradInput);
 
-/* gradWeight += scale * the gradient of weight. */
+/* gradWeight += scale * dL/dweight. */
 void THNN_(locallyConnectedGradWeight)(const Convolution *geometry, ConvolutionView input,
                                        ConvolutionView gradOutput, LocalFilters gradWeight, real scale);
 

@@ -1,5 +1,5 @@
-/* The mean of adaptive regions or of windows that slide, and its gradient, in small planes. VL planes are transposed into a
-   tile, so that lanes are planes; sums are separable, first along one axis, then along the others. */
+/* The mean of adaptive regions or of windows that slide, and its gradient, in small planes. VL planes are transposed
+   into a tile, so that lanes are planes; sums are separable, first along one axis, then along the others. */
 
 #include "gemm/transpose.h"
 #include "pooling/lanes.h"

@@ -6,7 +6,8 @@
 
 /* The arguments of a call. Every input gathers the gradients of the outputs that read it, in row order: the gradients
    with the index of the input or, if `indices` is NULL, all gradients weighted for the average. The sums have the same
-   bits as in a scatter in row order (indexed.h), which takes less time in planes unless their windows halve them. */
+   bits as in a scatter in row order (indexed.h), which takes less time in planes except for 2x2 and 3x3 stride-2
+   pooling. */
 typedef struct PoolingBackward {
   const Pooling *pooling;
   PoolingImages g, index, x; /* gradOutput, indices, gradInput */
@@ -29,8 +30,8 @@ static inline bool backwardStreams(const THTensor *gradInput, const THTensor *gr
   return thnn_exceedsLastLevelCache(2 * bytes) && (uintptr_t)gradInput->data % sizeof(real) == 0;
 }
 
-/* Which gradients a lane adds: the gradients whose index is that of the lane (INPUT: the input element) or that of the
-   source (KERNEL: the kernel element), or all gradients, weighted. */
+/* Which gradients a lane adds: the gradients whose index equals the lane's (INPUT: the input element) or the source's
+   (KERNEL: the kernel element), or all gradients, weighted. */
 typedef enum GatherMode { GATHER_INPUT, GATHER_KERNEL, GATHER_WEIGHTED } GatherMode;
 
 /* The outputs that the lanes gather from: source t of lane i has the gradient from[offset[t] + i] and the index

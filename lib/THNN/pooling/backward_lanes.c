@@ -57,7 +57,7 @@ static ALWAYS_INLINE void gatherBlock(const int64_t *first, int vectors, int lan
 #define GATHER(name, mode)                                                                                    \
   static __attribute__((noinline)) void name(int64_t n, const GatherRows *rows, const GatherSources *sources) \
   {                                                                                                           \
-    if (n < 1) __builtin_unreachable(); /* so that loads of fewer lanes than a vector has are inlined */      \
+    if (n < 1) __builtin_unreachable(); /* so that loads of fewer than VL lanes are inlined */                \
     if (sources->count == 1) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 1, mode);                         \
     else if (sources->count == 2) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 2, mode);                    \
     else if (sources->count == 4) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 4, mode);                    \

@@ -41,8 +41,8 @@ typedef struct LaneRows {
   int64_t elements, columns; /* elements of the kernel, elements of one row of the kernel */
   int64_t *offset;
   vlane *elementIndex;
-  /* Factors of the average's divisor; laneDivisor may be NULL. In a scaled sum poolingForwardRows keeps the scale in the
-     memory of laneDivisor. */
+  /* Factors of the average's divisor; laneDivisor may be NULL. In a scaled sum poolingForwardRows keeps the scale in
+     the memory of laneDivisor. */
   real *rowDivisor, *laneDivisor;
   const real *scale, *bias; /* of each lane, for a scaled sum instead of the average; otherwise scale is NULL */
 } LaneRows;

@@ -52,8 +52,8 @@ static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes,
 void THNN_(poolingMaxLanes)(int64_t n, const LaneRows *rows) { FOR_LANE_BLOCKS(n, maxBlock, rows, false); }
 void THNN_(poolingMaxPairs)(int64_t n, const LaneRows *rows) { FOR_LANE_BLOCKS(n, maxBlock, rows, true); }
 
-/* The sum of the elements, one partial sum per row of the kernel: divided by the divisor or, for a scaled sum, times the
-   scale plus the bias. */
+/* The sum of the elements, one partial sum per row of the kernel: divided by the divisor or, for a scaled sum, times
+   the scale plus the bias. */
 static ALWAYS_INLINE void averageBlock(const int64_t *first, int vectors, int lanes, const LaneRows *rows,
                                        bool pairs)
 {

@@ -142,7 +142,7 @@ static inline bool axisHalves(const WindowAxis *axis, int64_t kernel)
          axis->input == 2 * axis->output;
 }
 
-/* True if windows of kernel x kernel, 2 or 3, halve an image of even size (halving.c). */
+/* True for 2x2 or 3x3 stride-2 pooling of an image of even size (halving.c). */
 static inline bool poolingHalves(const Pooling *pooling, int64_t kernel)
 {
   return windowIsIdentity(&pooling->axis[0]) && axisHalves(&pooling->axis[1], kernel) &&

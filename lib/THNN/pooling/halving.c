@@ -1,6 +1,6 @@
-/* Windows that halve an image of even size: 2 x 2, or 3 x 3 whose first row and column the previous windows read, too.
-   Each row of the input is loaded once, and even and odd columns are split and merged in registers. A slice of a volume
-   is an image; averages may be of several slices. */
+/* 2x2 and 3x3 stride-2 pooling of images of even size; 3x3 windows overlap the previous ones by their first row and
+   column. Each row of the input is loaded once, and even and odd columns are split and merged in registers. A slice of
+   a volume is an image; averages may be of several slices. */
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"

@@ -1,4 +1,4 @@
-/* Elements of planes that indices name, scattered and taken. */
+/* Scatters to, and gathers from, the elements of planes that indices name. */
 
 #include "pooling/indexed.h"
 #include "pooling/backward.h"
@@ -20,7 +20,7 @@ typedef struct IndexedPlanes {
   int64_t step;  /* an index times this is the offset in the plane; 0 if no factor gives the offset */
 } IndexedPlanes;
 
-/* The channels of an image that a task has: one, unless they are innermost in memory. */
+/* The channels of an image that a task processes: one, unless channels are innermost in memory. */
 static int64_t channelBlock(const PoolingImages *x)
 {
   if (!imagesAreChannelsLast(x)) return 1;

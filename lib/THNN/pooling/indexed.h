@@ -3,8 +3,8 @@
 
 #include "pooling/pooling.h"
 
-/* Elements of planes that indices name. `pooled` has the size of the outputs of a pooling, as the indices have, and
-   `plane` that of its inputs. Tensors may have any strides. */
+/* Elements of planes that indices name. `pooled` and the indices have the size of a pooling's output, `plane` the size
+   of its input. Tensors may have any strides. */
 
 /* Fails with an IndexError if an index, -1 included, is not the position of an input element. */
 void THNN_(poolingRequireIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);

@@ -10,10 +10,10 @@
      - channels-last tensors: the channels of one pixel. Each kernel element reads another pixel.
      - other layouts: the pixels of one output row. A row of the input is first split into the residues of the stride
        (row_layout.h), so that the pixels that one kernel element reads are contiguous for any stride.
-   The other axes are loops. Windows of 2 x 2 and 3 x 3 that halve an image, the most frequent ones, have loops of their
-   own (halving.c). Other windows in small planes are computed in tiles, whose lanes are planes (max_tiles.c,
-   average_tiles.c). Averages of windows side by side are those of adaptive regions (regions.h). The gradients of maxima
-   are scattered, one element after the other (indexed.c), in channels-last tensors only if windows are large. */
+   The other axes are loops. The most frequent windows, 2x2 and 3x3 with stride 2, have separate loops (halving.c).
+   Other windows in small planes are computed in tiles, whose lanes are planes (max_tiles.c, average_tiles.c). Averages
+   of windows side by side are computed as adaptive regions (regions.h). The gradients of maxima are scattered, one
+   element after the other (indexed.c), in channels-last tensors only if windows are large. */
 
 /* How the int64 index of a maximum encodes its place: the input element (d, h, w), or the kernel element (kd, kh, kw)
    that reads it. The index is -1 if the window has no element in the input. */

@@ -1,7 +1,7 @@
 /* The mean of each adaptive region, and its gradient. Both are sums over regions: an input i belongs to the outputs
    floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs) - 1, the adaptive region i of the outputs divided
-   into as many regions as there are inputs. For the mean, a sum is divided by the size of its region; for the gradient, each gradient is divided by the
-   size of its region before it is added. */
+   into as many regions as there are inputs. For the mean, a sum is divided by the size of its region; for the gradient,
+   each gradient is divided by the size of its region before it is added. */
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"
@@ -217,8 +217,8 @@ static void divideSums(const SumBuffers *b)
   }
 }
 
-/* Stores copies of a row one after the other with non-temporal stores. `tile` has memory for n + VL elements and one more
-   row: the row over and over, from which a vector is read at any place of the row. */
+/* Stores copies of a row one after the other with non-temporal stores. `tile` has memory for n + VL elements and one
+   more row: the row over and over, from which a vector is read at any place of the row. */
 static void streamCopies(const real *row, int64_t n, int64_t copies, real *tile, real *to)
 {
   const int64_t all = copies * n, head = MIN((int64_t)(-(uintptr_t)to % VBYTES / sizeof(real)), all);

@@ -4,7 +4,7 @@
 #include "pooling/geometry.h"
 #include "pooling/regions.h"
 
-/* Sums of elements of x, for each element of y. */
+/* For each element of y, a sum of elements of x. */
 typedef struct RegionSums {
   PoolingRegions regions; /* of x and y: swapped for the gradient */
   const WindowAxis *axis;
@@ -31,8 +31,8 @@ static inline int64_t gradientDivisor(const RegionSums *f, int a, int64_t i)
   return regionSize(&(WindowAxis){.input = axis->output, .output = axis->input}, i);
 }
 
-/* Sums in tiles of small planes (average_tiles.c). False, and nothing is computed, unless planes are small and dense and at
-   least half as many as lanes. */
+/* Sums in tiles of small planes (average_tiles.c). False, and nothing is computed, unless planes are small and dense
+   and at least half as many as lanes. */
 bool THNN_(poolingSumTiles)(const RegionSums *f);
 
 #endif

@@ -14,12 +14,12 @@
 #define BLOCK_LINES 16
 #define TILE_COLUMNS 128
 #define LINE_PITCH \
-  (TILE_COLUMNS + 16) /* no power of two, so that the lines of a block lie in different cache sets */
+  (TILE_COLUMNS + 16) /* not a power of two, so that the lines of a block lie in different cache sets */
 #define LINE_VECTORS ((int)(BLOCK_LINES / VL))
 #define CHUNK_ROWS 1024
 
-/* The line of `rows` rows from row `first` on in each of `slices` slices from slice d on of plane (n, c) of y, which all
-   read the same rows of x. */
+/* The line of `rows` rows from row `first` on in each of `slices` slices from slice d on of plane (n, c) of y, which
+   all read the same rows of x. */
 typedef struct RegionLine {
   int64_t n, c, d, first, slices, rows;
   Region depth, height;

@@ -69,7 +69,7 @@ static inline int64_t regionLongest(const PoolingRegions *r, int a)
   return r->samples ? r->pooling.axis[a].kernel : regionAdaptiveLongest(&r->pooling.axis[a]);
 }
 
-/* Adaptive regions with input and output swapped: of each input, the outputs that it belongs to. */
+/* Adaptive regions with input and output swapped: for each input, the outputs that it belongs to. */
 static inline PoolingRegions regionsInverse(const PoolingRegions *r)
 {
   PoolingRegions inverse = {.isAdaptive = true};
@@ -78,8 +78,8 @@ static inline PoolingRegions regionsInverse(const PoolingRegions *r)
   return inverse;
 }
 
-/* True if windows are the adaptive regions of the same sizes, so that each input belongs to one window. Windows of at most
-   2 elements along each axis are left to the loops for sliding windows, which are faster for them. */
+/* True if windows are the adaptive regions of the same sizes, so that each input belongs to one window. Windows of at
+   most 2 elements along each axis are left to the loops for sliding windows, which are faster for them. */
 static inline bool windowsAreRegions(const Pooling *p)
 {
   bool large = false;
@@ -92,8 +92,9 @@ static inline bool windowsAreRegions(const Pooling *p)
   return large;
 }
 
-/* True if windows that slide over small planes are faster with planes in lanes than with the pixels of a row in lanes: if
-   rows fill few lanes or windows are large. Windows of up to 4 elements, 2 x 2 of stride 2, have fast loops for rows. */
+/* True if windows that slide over small planes are faster with planes in lanes than with the pixels of a row in lanes:
+   if rows fill few lanes or windows are large. Windows of up to 4 elements, 2 x 2 of stride 2, have fast loops for
+   rows. */
 static inline bool windowsSuitTiles(const Pooling *p)
 {
   double kernel = 1;
@@ -118,7 +119,8 @@ void THNN_(poolingRegionAverage)(const PoolingRegions *regions, const THTensor *
 void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const THTensor *gradOutput,
                                          THTensor *gradInput);
 
-/* The mean of windows that slide, and the gradient. False, and nothing is computed, unless planes are small and dense. */
+/* The mean of windows that slide, and the gradient. False, and nothing is computed, unless planes are small and
+   dense. */
 bool THNN_(poolingAverageTiles)(const Pooling *pooling, bool countPadding, const THTensor *input,
                                 THTensor *output);
 bool THNN_(poolingAverageTilesBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,

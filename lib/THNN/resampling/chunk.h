@@ -337,7 +337,7 @@ static inline WindowSum windowSum(const Chunk *c)
   return !c->single ? NO_SUM : c->pairs && c->joint ? PAIRS : WINDOWS;
 }
 
-/* The weighted sum of `n` rows in a window; a row alone has the weight 1. */
+/* The weighted sum of `n` rows in a window; a single row has weight 1. */
 static ALWAYS_INLINE vreal sumOfRows(int n, const RowTap *tap, int64_t base)
 {
   vreal sum = v_load(tap[0].row + base);
@@ -347,8 +347,8 @@ static ALWAYS_INLINE vreal sumOfRows(int n, const RowTap *tap, int64_t base)
   return sum;
 }
 
-/* One row of results or CHUNK_ROWS rows, each from the weighted sum of `n` rows, which begin at element c->from. `rows`,
-   `n`, `kind` and `streams` are constant; n is 1 for COPIES. */
+/* One row of results or CHUNK_ROWS rows, each from the weighted sum of `n` rows, which begin at element c->from.
+   `rows`, `n`, `kind` and `streams` are constant; n is 1 for COPIES. */
 static ALWAYS_INLINE void gatherSums(const Chunk *c, int rows, int n, WindowSum kind,
                                      const RowTap (*tap)[WINDOW_ROWS], real *to, int64_t step, bool streams)
 {

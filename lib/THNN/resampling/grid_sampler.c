@@ -19,7 +19,7 @@
 typedef struct Pixels {
   real *data;
   int64_t count;
-  int64_t lane, sd, sh, sw; /* strides; lane is that of the channels */
+  int64_t lane, sd, sh, sw; /* strides; lane: of the channels */
 } Pixels;
 
 static Pixels pixelsOf(const ResampleImages *t, real *data, int64_t n, int64_t first, int64_t count)
@@ -76,7 +76,7 @@ static Row packedRow(const Pixels *p, int64_t d, int64_t h, int64_t w, int64_t c
 typedef struct GridSampler {
   int axes;
   ResampleImages x, y;      /* input; output or gradOutput */
-  ResampleImages gradInput; /* the sizes of x, strides of its own */
+  ResampleImages gradInput; /* the sizes of x, but its own strides */
   const real *input, *grid;
   real *output, *toInput, *toGrid;                      /* output or gradOutput, gradInput, gradGrid */
   int64_t gridStride[AXES + 2], toGridStride[AXES + 2]; /* of N, D, H, W and the coordinate */
@@ -112,7 +112,7 @@ static void findPoints(const GridSampler *f, int64_t n, int64_t d, int64_t h, in
   }
 }
 
-/* A pixel next to a position: its weight, and the derivatives of the weight by the position along each axis. */
+/* A pixel next to a position: its weight, and the derivatives of the weight w.r.t. the position along each axis. */
 typedef struct Corner {
   int64_t offset, target; /* in input and in gradInput */
   real weight, slope[AXES];

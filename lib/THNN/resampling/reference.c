@@ -68,7 +68,7 @@ void THNN_(resampleBackward)(THNNState *state __attribute__((unused)), const Res
 /* --- grid sampler --------------------------------------------------------------------------------------------- */
 
 /* Corner `corner` of the cell around position at[] of the output: its input in[], its weight, and the derivatives of
-   the weight by the coordinates. False if it is outside. Axis a of the tensors is coordinate axes - 1 - a. */
+   the weight w.r.t. the coordinates. False if it is outside. Axis a of the tensors is coordinate axes - 1 - a. */
 static bool gridCorner(int axes, const THTensor *input, const THTensor *grid, const int64_t *at, int corner,
                        int64_t *in, double *weight, double *slope)
 {

@@ -1,7 +1,7 @@
 /* Forward and backward. Rows of the source are first summed along depth and height; the sums are then gathered along
-   the width. A row that is read alone, with weight 1, is gathered in place. The sum of two or four rows stays in
-   registers if each tap of a vector of results is permuted from one vector of the sum, or two taps from the same two,
-   unless the columns are copied. */
+   the width. A single row with weight 1 is gathered in place. The sum of two or four rows stays in registers if each
+   tap of a vector of results is permuted from one vector of the sum, or two taps from the same two, unless the columns
+   are copied. */
 
 #include "resampling/chunk.h"
 
@@ -24,7 +24,7 @@ typedef struct Resample {
   bool streams;                      /* stores are non-temporal: the tensors exceed the last-level cache */
 } Resample;
 
-/* A task's own tables, filled part by part, of axes that do not fit one table; and sums. */
+/* A task's tables, filled part by part, for axes that do not fit one table; and its sums. */
 typedef struct ResampleScratch {
   TapTable tables[RESAMPLING_AXES];
   Chunk chunk;
@@ -48,7 +48,7 @@ typedef struct Task {
   ResultStore store;
   int64_t pending;        /* elements before the next row, from a multiple of VBYTES on, that are not stored yet */
   bool isFirst;           /* no row is computed yet; the pending elements belong to another task */
-  bool inPlace;           /* rows that are read alone, with weight 1, are gathered in place */
+  bool inPlace;           /* single rows with weight 1 are gathered in place */
   const real *lastWindow; /* the last address at which a row may begin so that its windows end in the tensor */
   int64_t lanes, firstLane;
 } Task;
@@ -224,7 +224,7 @@ static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, WindowSum kind, bool s
   for (int i = 0; i < slices && i < WINDOW_ROWS; i++)
     slice[i] = (RowTap){origin + list[i].index * f->x.sd, list[i].weight};
   const WindowSum sum = kind == COPIES ? PAIRS : kind; /* of several rows */
-  /* Stores to two rows in turn take longer, which only pays if each vector has more to load than its window. */
+  /* Alternating stores to two rows are slower, which pays only if each vector loads more than its window. */
   const bool pairsRows = kind != COPIES || VBYTES == 16;
   int64_t h = p->h;
   int n;

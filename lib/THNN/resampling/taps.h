@@ -12,8 +12,8 @@ typedef struct Tap {
   real weight; /* not 0 */
 } Tap;
 
-/* The taps of the results first to end - 1, in the order of their indices. A list that is too long for a table
-   begins a table of this result alone; later tables continue it, and the last of them has the following results, too. */
+/* The taps of the results first to end - 1, in the order of their indices. A list that is too long for a table begins a
+   table with only this result; later tables continue it, and the last of them also has the following results. */
 #define TABLE_RESULTS 1024
 #define TABLE_TAPS 2560
 typedef struct TapTable {

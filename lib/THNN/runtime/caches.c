@@ -6,15 +6,15 @@
 
 #include "runtime/integer.h"
 
-/* The largest part of a last-level cache that a CPU can fill: a virtual machine sees the whole cache of the socket, of
-   which CPUs that it does not see use the rest. */
+/* The largest part of a last-level cache that a CPU can fill: a virtual machine reports the whole cache of the socket,
+   although CPUs that it does not see use the rest. */
 #define MOST_PER_CPU ((int64_t)10 << 20)
 
 static int64_t secondLevelBytes = (int64_t)1 << 20, lastLevelBytes = INT64_MAX;
 static char error[160];
 
-/* Returns the size of a cache, or 0 if it is unknown. Read from sysfs because sysconf adds up all last-level caches of a
-   socket on some processors. */
+/* Returns the size of a cache, or 0 if it is unknown. Read from sysfs because sysconf adds up all last-level caches of
+   a socket on some processors. */
 static int64_t reportedBytes(const char *path)
 {
   FILE *file = fopen(path, "r");

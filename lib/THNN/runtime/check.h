@@ -58,7 +58,7 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
   THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, false), output, \
              "must not share memory with %s", #other)
 
-/* An output of an element-wise function may be the very same view as a tensor that is read. */
+/* An output of an element-wise function may be the same view as a tensor that is read. */
 #define THNN_CHECK_SAME_OR_NO_OVERLAP(output, other)                                             \
   THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, true), output, \
              "may be the same tensor as %s but must not share memory with it in any other way", #other)

@@ -35,7 +35,7 @@
 #define STORE_FENCE()
 #endif
 
-/* A public symbol resets `state`, or the thread's own state if that is NULL, and calls the variant. */
+/* A public symbol resets `state`, or the thread's state if that is NULL, and calls the variant. */
 #define DEFINE_SYMBOL(symbol, name, parameters, names, ...) \
   DECLARE_VARIANTS(symbol, parameters)                      \
   THNN_PUBLIC void symbol parameters                        \

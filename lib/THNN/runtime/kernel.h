@@ -2,7 +2,7 @@
 #define THNN_RUNTIME_KERNEL_H
 
 /* For files that are compiled once per element type and instruction set: kernel files, which include this header first,
-   by way of the declarations of their module ("modules/Tanh.h"), and cores. The build defines the element type,
+   through the declarations of their module ("modules/Tanh.h"), and cores. The build defines the element type,
    THNN_REAL_IS_FLOAT or THNN_REAL_IS_DOUBLE, and the instruction set, THNN_ARCH, which is the suffix of symbols. */
 
 #include <float.h>

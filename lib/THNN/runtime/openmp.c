@@ -1,8 +1,8 @@
 #include "runtime/openmp.h"
 
-/* The calls that a compiler makes of a parallel region. On Linux every region runs on the threads of libgomp, which torch
-   uses: a second runtime in the process would have threads that torch.set_num_threads does not reach. A region of one
-   thread does not enter libgomp, which makes a team for one thread, too, in the time of a small kernel.
+/* The calls that a compiler makes of a parallel region. On Linux every region runs on the threads of libgomp, which
+   torch uses: a second runtime in the process would have threads that torch.set_num_threads does not reach. A region of
+   one thread does not enter libgomp, which would make a team even for one thread, in the time of a small kernel.
 
    On macOS torch uses libomp, and clang's calls are those of libomp, so that nothing is defined here. */
 
@@ -21,7 +21,8 @@ static bool isSerial(unsigned threads) { return threads == 1 && !omp_in_parallel
 
 #ifndef __clang__
 
-/* gcc calls GOMP_parallel, and the linker replaces the call by one of __wrap_GOMP_parallel (--wrap in CMakeLists.txt). */
+/* gcc calls GOMP_parallel, and the linker replaces the call by one of __wrap_GOMP_parallel (--wrap in
+   CMakeLists.txt). */
 void __real_GOMP_parallel(RegionBody body, void *data, unsigned threads, unsigned flags);
 
 HIDDEN void __wrap_GOMP_parallel(RegionBody body, void *data, unsigned threads, unsigned flags)
@@ -32,9 +33,9 @@ HIDDEN void __wrap_GOMP_parallel(RegionBody body, void *data, unsigned threads, 
 
 #else
 
-/* clang calls functions of libomp: __kmpc_push_num_threads and __kmpc_fork_call for a region, whose body is a function with
-   one argument per variable of the region, and in the body __kmpc_for_static_init_8 for a loop. LLVM's OpenMP runtime
-   documents them (kmp_csupport). The first argument of each is the place in the source. */
+/* clang calls functions of libomp: __kmpc_push_num_threads and __kmpc_fork_call for a region, whose body is a function
+   with one argument per variable of the region, and in the body __kmpc_for_static_init_8 for a loop. LLVM's OpenMP
+   runtime documents them (kmp_csupport). The first argument of each is the place in the source. */
 void GOMP_parallel(RegionBody body, void *data, unsigned threads, unsigned flags);
 
 #define MOST_VARIABLES 24
@@ -89,7 +90,8 @@ HIDDEN void __kmpc_fork_call(const void *place, int32_t variables, Microtask mic
   else GOMP_parallel(runMicrotask, &region, threads, 0);
 }
 
-/* Reduces lower .. upper of a loop with step 1 to the iterations of this thread: schedule(static), one range per thread. */
+/* Reduces lower .. upper of a loop with step 1 to the iterations of this thread: schedule(static), one range per
+   thread. */
 HIDDEN void __kmpc_for_static_init_8(const void *place, int32_t thread, int32_t schedule, int32_t *isLast,
                                      int64_t *lower, int64_t *upper, int64_t *stride, int64_t step, int64_t chunk)
 {

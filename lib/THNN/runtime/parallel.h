@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Threads. Results never depend on their number: the order of every sum depends on sizes and memory layout alone, a
-   task is always computed in the same way, and partial results are combined in task order. The exceptions are two, both
-   of convolutions: NaNs, where padding meets an infinite weight or gradient, and a convolution for which there is no
+/* Threads. Results never depend on their number: the order of every sum depends only on sizes and memory layout, a task
+   is always computed in the same way, and partial results are combined in task order. There are two exceptions, both in
+   convolutions: NaNs, where padding meets an infinite weight or gradient, and a convolution for which there is no
    shared scratch memory, so that another algorithm computes it (docs/kernels.md). */
 
 /* The number of threads for `tasks` tasks that process `work` elements in all: 1 if there is little work, in a forked

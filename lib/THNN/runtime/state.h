@@ -48,8 +48,8 @@ typedef struct THNNState {
   int32_t status; /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
-  /* New gradients of parameters, to which the call adds: dense, not initialised yet. THNN_RETURN_IF_META, or on a device
-     the first launch, sets them to 0, except those that the function overwrites (THNN_overwrites). */
+  /* New gradients of parameters, to which the call adds: dense, not initialised yet. THNN_RETURN_IF_META, or on a
+     device the first launch, sets them to 0, except those that the function overwrites (THNN_overwrites). */
   int32_t zeroCount;
   const THNNTensor *zeros[THNN_MAX_ZEROS];
   /* A function of the caller, or NULL: returns temporary memory on the device for the rest of the call, or NULL. The

@@ -7,7 +7,7 @@
 /* Two techniques for loops that read and write their operands once:
 
    - Software prefetching. A hardware prefetcher stops at a page (4 KiB) on some processors and, on all of them,
-     where addresses jump, as from one plane of a channel to that of the next sample.
+     where addresses jump, as from a plane of a channel to the next sample's plane.
    - Non-temporal stores (v_stream), if the operands exceed the last-level cache. They save reading the lines of the
      result before they are written. They are weakly ordered, so every function ends with a store fence
      (function_table.c). */

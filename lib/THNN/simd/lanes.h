@@ -1,8 +1,8 @@
 #ifndef THNN_SIMD_LANES_H
 #define THNN_SIMD_LANES_H
 
-/* Loads and stores of the first lanes of vectors, 0 <= lanes <= VL, which take no mask if all lanes are meant, and of rows
-   of any length. */
+/* Loads and stores of the first lanes of vectors, 0 <= lanes <= VL, which take no mask if all lanes are meant, and of
+   rows of any length. */
 
 #include "simd/shuffle.h"
 

@@ -1,8 +1,8 @@
 #ifndef THNN_SIMD_PHILOX_H
 #define THNN_SIMD_PHILOX_H
 
-/* Random numbers as a function of a seed and a counter: Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011). Number i of a seed is the same in
-   any order of computation, so it depends neither on threads nor on strides. */
+/* Random numbers as a function of a seed and a counter: Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011). Number i of
+   a seed is the same in any order of computation, so it depends neither on threads nor on strides. */
 
 #include "runtime/kernel.h"
 #include "simd/vector_math.h"

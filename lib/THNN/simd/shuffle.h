@@ -3,8 +3,7 @@
 
 #include "simd/simd.h"
 
-/* Lane lists for __builtin_shufflevector(a, b, ...), where lanes 0 .. VL - 1 are those of a and VL .. 2 * VL - 1 are
-   those of b:
+/* Lane lists for __builtin_shufflevector(a, b, ...), where lanes 0 .. VL - 1 belong to a and VL .. 2 * VL - 1 to b:
 
      V_EVENS        lanes 0, 2, 4 ... of a and b
      V_ODDS         lanes 1, 3, 5 ... of a and b
