@@ -17,14 +17,14 @@ from torch import Tensor, nn
 import thnn
 from thnn.testing.networks import NETWORKS, Network
 
-TOLERANCE = 1e-8  # of the loss
+TOLERANCE = 1e-8  # relative to the loss
 LEARNING_RATE = 0.0001
 
 
 def train(modules: nn.ModuleList, input: Tensor, target: Tensor, steps: int) -> list[float]:
     """The loss after each step; `modules` are the network and its loss."""
     network, loss = modules
-    torch.manual_seed(1)  # of dropout
+    torch.manual_seed(1)  # for dropout
     optimizer = torch.optim.SGD(network.parameters(), lr=LEARNING_RATE)
     losses = []
     for _ in range(steps):

@@ -28,9 +28,9 @@ from thnn._binding.backend import type2backend
 PRODUCTS = ("output", "gradInput", "gradWeight")
 MOST_SIZE = 20_000
 MOST_MULTIPLY_ADDS = 300_000_000
-_MOST_ELEMENTS = 1 << 25  # of a tensor
+_MOST_ELEMENTS = 1 << 25  # limit for a tensor
 _RATIO, _SECONDS = 2.0, 5e-3
-_REPEATS = 4  # more times, of named geometries and of a product that seems to fail
+_REPEATS = 4  # extra runs of named geometries and of products that seem to fail
 _TOLERANCE = 1e-3  # relative to the largest magnitude of a result
 
 

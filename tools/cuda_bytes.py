@@ -44,9 +44,9 @@ DOCUMENT = ROOT / "docs/cuda.md"
 BEGIN, END = "<!-- python -m tools.cuda_bytes --write -->\n", "<!-- end -->\n"
 
 TYPES = ("float32", "float16")
-ELEMENTS = 1 << 17  # of the first tensor of a call, at most, as far as fewer images and channels achieve this
+ELEMENTS = 1 << 17  # limit for the first tensor of a call, where fewer images and channels achieve it
 SECTOR = 32
-LIMIT = 1.05  # of the factor of a function without a reason
+LIMIT = 1.05  # largest factor of a function without a reason
 # Tolerances of the comparison with the committed figures, which come from one compiler: another one may combine or
 # repeat accesses, most of all the requests.
 TOLERANCE, REQUESTS_TOLERANCE = 0.03, 0.1
@@ -55,8 +55,8 @@ TOLERANCE, REQUESTS_TOLERANCE = 0.03, 0.1
 class Reason(NamedTuple):
     """Functions that move more than they must."""
 
-    functions: str  # for the table in the document
-    pattern: str  # that their names match
+    functions: str  # names for the table in the document
+    pattern: str  # matches their names
     text: str
 
 
@@ -91,7 +91,7 @@ class Traffic(NamedTuple):
 
     function: str
     dtype: str
-    elements: int  # of the largest tensor
+    elements: int  # number of elements of the largest tensor
     must_read: int
     must_write: int
     reads: int

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 TYPES = ("Float", "Double", "Half", "BFloat16")
-THREADS = 256  # of a block, in lib/THCUNN/runtime/loops.h
+THREADS = 256  # threads per block, in lib/THCUNN/runtime/loops.h
 MORE_THREADS = {"sortTileKernel": 1024}  # lib/THCUNN/segment_sum/sort.h
 
 # Functions whose signature has sums of float64 (THAccrealTensor), which processes exchange.
@@ -56,11 +56,11 @@ SPILLS = {
 class Kernel(NamedTuple):
     """A kernel for one element type."""
 
-    function: str  # of THNN.h; otherwise the namespace or the file of the kernel
+    function: str  # from THNN.h; otherwise the namespace or the file of the kernel
     kernel: str
     type: str
     registers: int
-    warps: int  # that a multiprocessor can hold, of 64
+    warps: int  # resident on a multiprocessor, at most 64
     instructions: int
     widest_load: int  # bits
     local: int  # instructions that access local memory

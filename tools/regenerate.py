@@ -59,7 +59,7 @@ def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
     progress = Progress()
     directory, package = root / "build" / "cmake", root / "thnn"
     wants_cuda = cuda.is_wanted()
-    left_over = package / "libTHCUNN.so"  # of `make cuda`, before this change of the sources
+    left_over = package / "libTHCUNN.so"  # made by `make cuda` before this change of the sources
     with lock(root), _signals_are_exceptions():
         progress.show(f"reading {HEADER}")
         functions = _parse(root)

@@ -24,7 +24,7 @@ template <UnitKind K> struct SoftMaxUnit : Unit<K> {
 /* Forward: maximum and sum of exponentials. */
 template <UnitKind K> struct Exponentials {
   typedef SoftMaxUnit<K> U;
-  struct Value { /* for each row of a pack */
+  struct Value { /* per row of a pack */
     real max[U::rows], sum[U::rows];
   };
   static const int INPUTS = 1;

@@ -77,7 +77,7 @@ struct LocalOutput {
   static const bool LEFT_TERMS_ADJACENT = true, RIGHT_TERMS_ADJACENT = true;
   int64_t batches, rows, columns;
   Locals m;
-  int64_t elements; /* of a patch */
+  int64_t elements; /* elements per patch */
   View<Element, 3> bias;
 
   __device__ int64_t terms(int64_t) const { return elements; }

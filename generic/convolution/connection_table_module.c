@@ -6,7 +6,7 @@
 typedef struct ConnectionTableModule {
   Convolution g;
   bool transposed;
-  int64_t outputSize[4]; /* of the module's output, batch first */
+  int64_t outputSize[4]; /* size of the module's output, batch first */
 } ConnectionTableModule;
 
 /* The checks that all three functions share, except for the entries of the table. Sets *m. weight may be gradWeight. */

@@ -118,7 +118,7 @@ typedef struct Axis {
 } Axis;
 
 typedef struct Taps {
-  int64_t source, element, elementStep; /* of the first tap; the next source position is greater by 1 */
+  int64_t source, element, elementStep; /* for the first tap; the next source position is greater by 1 */
   int64_t count;
 } Taps;
 
@@ -170,7 +170,7 @@ static void correlate(THNNState *state, bool isGradient, const THTensor *source,
     const int64_t columnStep = columnTaps.elementStep * filters.stride[2];
     real sum = biases ? thcunn::load(biases + index[1] * biasStride) : 0;
     for (int64_t c = range.begin; c < range.end; c++) {
-      const int TAPS = 3; /* of a row that are loaded at a time */
+      const int TAPS = 3; /* taps of a row that are loaded at a time */
       const ListEntry entry = entries[c];
       const Element *valueRow = source + entry.source * in.stride[1];
       const Element *factorRow = filter + entry.filter * filters.stride[0];
@@ -221,8 +221,8 @@ struct ParameterGradient {
     real sum[SUMS];
   };
   struct Coefficients {
-    const Element *large, *small; /* of the channels; for a bias only `small` */
-    int64_t offset[SUMS];         /* of each element in the window */
+    const Element *large, *small; /* the row's channels; for a bias only `small` */
+    int64_t offset[SUMS];         /* position of each element in the window */
     int count;                    /* elements; 0 for a bias */
   };
   struct Term {
@@ -235,7 +235,7 @@ struct ParameterGradient {
   Divisor chunks, width;                       /* rows of a filter; elements of a row of a filter */
   Extents<3> windows, outputs;
   View<const Element, 4> large, small, gradOutput;
-  int64_t step[2]; /* of the windows in `large` */
+  int64_t step[2]; /* step of the windows in `large` */
   View<Element, 3> gradWeight;
   Element *gradBias;
   int64_t biasStride;

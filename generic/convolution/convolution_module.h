@@ -29,7 +29,7 @@ typedef struct ConvolutionModule {
   /* The module sets dims and, of the axes, kernel (unless kernelOfWeight), stride, padding and dilation; the checks set
      the rest. */
   Convolution geometry;
-  int64_t outputPadding[WINDOW_AXES]; /* of a transposed convolution */
+  int64_t outputPadding[WINDOW_AXES]; /* for a transposed convolution */
   ConvolutionAxisNames name[WINDOW_AXES];
 } ConvolutionModule;
 

@@ -11,7 +11,7 @@ namespace
 
 struct Positions {
   thcunn::Extents<3> extents;
-  thcunn::View<Element, 3> scores; /* of class 0: input or gradInput */
+  thcunn::View<Element, 3> scores; /* the scores of class 0: input or gradInput */
   int64_t classes, classStride, ignoreIndex, weightStride;
   thcunn::View<const int64_t, 3> target;
   const Element *weights;

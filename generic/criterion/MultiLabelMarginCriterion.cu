@@ -19,7 +19,7 @@ struct Loss : thcunn::LoadsOneTerm {
   Rows x, mask;
   Labels labels;
   thcunn::IndexCheck check;
-  real *sums; /* of rows */
+  real *sums; /* one per row */
 
   __device__ Coefficients begin(int64_t) const { return {}; }
   __device__ real zero() const { return 0; }
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(thcunn::THREADS) gradientKernel(Gradient g)
 {
   const int64_t row = blockIdx.x, classes = g.x.classes;
   const int lane = threadIdx.x % thcunn::WARP, warp = threadIdx.x / thcunn::WARP;
-  int64_t count = 0; /* of labels */
+  int64_t count = 0; /* number of labels */
   for (int64_t first = 0; first < classes; first += thcunn::WARP) {
     const bool isEnd = first + lane >= classes || *g.labels.at(row, first + lane) == -1;
     const unsigned ends = __ballot_sync(thcunn::ALL_LANES, isEnd);

@@ -51,7 +51,7 @@ struct RowSum {
 };
 
 struct Loss : RowSum {
-  real *sums; /* of rows */
+  real *sums; /* one per row */
 
   __device__ void add(real &partial, const Target &k, const Score &x) const
   {

@@ -65,7 +65,7 @@ static ALWAYS_INLINE real power(real base, real exponent)
 /* A run of n lanes: elements of tensor k from at[k] on, stride[k] apart. */
 typedef struct Run {
   real *at[5];
-  int64_t stride[5]; /* of lanes */
+  int64_t stride[5]; /* distance between lanes */
   int64_t channelStride[5];
   int64_t n;
   int count;

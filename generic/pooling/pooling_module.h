@@ -22,8 +22,8 @@ typedef struct PoolingWindow {
   int axes;
   PoolingArguments axis[WINDOW_AXES];
   bool ceilMode;
-  PoolingIndex index; /* of a maximum */
-  bool countPadding;  /* of an average */
+  PoolingIndex index; /* for a maximum */
+  bool countPadding;  /* for an average */
   bool kernelInInput; /* the kernel may not exceed the unpadded input */
 } PoolingWindow;
 
@@ -50,7 +50,7 @@ typedef struct RegionArguments {
 typedef struct RegionWindow {
   int axes;
   RegionArguments axis[WINDOW_AXES];
-  const THTensor *randomSamples; /* of a fractional pooling */
+  const THTensor *randomSamples; /* for a fractional pooling */
   bool timeLast;                 /* (N, C, H, W, T) */
 } RegionWindow;
 

@@ -99,9 +99,9 @@ static PanelPart nextPart(Part *p)
 /* The memory that the cell reads or writes after the products of a part, which prefetch it: a column range of each
    block of H columns. A row has few adjacent columns of a panel, so that hardware does not prefetch them. */
 typedef struct CellPrefetch {
-  int64_t H, first;        /* columns of a block, and the first one of the panel */
-  int columns;             /* of the panel */
-  int64_t products, terms; /* calls of the micro-kernel, and terms of each */
+  int64_t H, first;        /* columns per block, first column of the panel */
+  int columns;             /* columns of the panel */
+  int64_t products, terms; /* micro-kernel calls, terms per call */
   PrefetchPlan plans[5];
   int count, at;
 } CellPrefetch;
@@ -249,7 +249,7 @@ typedef struct ForwardLayout {
   int64_t sumRows;
   PackedRows input, hidden[2];
   bool dividesRows;
-  int64_t reals; /* of all */
+  int64_t reals; /* total size */
 } ForwardLayout;
 
 static ForwardLayout forwardLayout(real *buffer, const Cell *cell, int64_t sequences, int64_t inputs,

@@ -33,11 +33,11 @@ typedef struct Cell {
 typedef struct Steps {
   const Cell *cell;
   int64_t count, rows, sequences, columns; /* L, the sum of the sizes, N, H */
-  const int64_t *sizes;                    /* sequences of each step, falling */
+  const int64_t *sizes;                    /* sequences per step, never increasing */
   int64_t sizeStride;
   bool reverse;                /* the last step is computed first */
   CellMatrix weight2, storage; /* (gates * H, H), (rows, blocks * H) or absent */
-  real *buffer;                /* of forwardBuffer() or backwardBuffer() elements */
+  real *buffer;                /* has forwardBuffer() or backwardBuffer() elements */
 } Steps;
 
 typedef struct ForwardSteps {
@@ -50,9 +50,8 @@ typedef struct ForwardSteps {
 
 typedef struct BackwardSteps {
   Steps steps;
-  CellMatrix gradInput,
-      gradHidden;        /* gradients w.r.t. the gates (rows, gates * H), the second one if they differ */
-  CellMatrix gradOutput; /* (rows, H) */
+  CellMatrix gradInput, gradHidden; /* dL/dgates (rows, gates * H), the second one if they differ */
+  CellMatrix gradOutput;            /* (rows, H) */
   /* dL/dstate (N, H): in, for the final state; out, for the initial state. */
   CellMatrix gradStates[STEPS_MAX_STATES];
   CellMatrix initialCell, outputCell; /* cell states, absent in a cell that has none */

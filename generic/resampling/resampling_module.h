@@ -9,7 +9,7 @@
    the input. */
 typedef struct ResampleArguments {
   ResampleKind kind;
-  int64_t before, after; /* of a padding: added at both ends */
+  int64_t before, after; /* padding at both ends */
   int64_t factor;        /* the output is `factor` times the input, if not 0 */
   int64_t output;        /* otherwise its size */
   double scale;

@@ -88,7 +88,7 @@ static int64_t countRows(const Bags *b, int64_t bag)
 
 typedef struct Entries {
   const Bags *bags;
-  const THIndex_t *bagSize; /* by which rows are divided, or NULL */
+  const THIndex_t *bagSize; /* divisors of the rows, or NULL */
   int64_t bagSizeStride, gradOutputStride;
   double scale;
 } Entries;

@@ -250,7 +250,7 @@ namespace
 /* Rows of gradOutput, summed by row of the table. */
 struct BagsOfRows {
   Bags b;
-  const int64_t *bagOf;   /* of each entry */
+  const int64_t *bagOf;   /* the bag of each entry */
   const int64_t *bagSize; /* NULL unless rows are divided by it */
   int64_t bagSizeStride, sourceStride, targetStride;
   real scale;

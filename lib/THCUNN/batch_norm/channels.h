@@ -29,7 +29,7 @@ struct Channels {
     Element *data; /* NULL: absent */
     int64_t channelStride, stride[POSITION_DIMS];
   } operand[OPERANDS];
-  int dims; /* of positions, merged where the strides of all operands allow; innermost first */
+  int dims; /* position dimensions, merged where the strides of all operands allow; innermost first */
   Divisor size[POSITION_DIMS];
   int64_t channels, positions;
   UnitKind kind;

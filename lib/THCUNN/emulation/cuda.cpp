@@ -125,7 +125,7 @@ struct Thread {
   uint3 index;
   ThreadState state;
   Fiber *fiber;
-  unsigned mask; /* of the warp barrier at which the thread waits */
+  unsigned mask; /* lanes of the warp barrier at which the thread waits */
   int barrier;   /* the line of the __syncthreads at which the thread waits; g++ may copy the call */
   void *tsanFiber;
 };
@@ -151,7 +151,7 @@ static std::mutex launching; /* held by the one launch that runs */
 static std::vector<Thread> threads;
 static std::vector<Warp> warps;
 static std::vector<int> order;
-static int position; /* in `order`, of the thread that runs */
+static int position; /* place of the running thread in `order` */
 static Thread *current;
 static Fiber fibers[MAX_THREADS], *idle[MAX_THREADS];
 static int fiberCount, idleCount;
@@ -161,10 +161,10 @@ static int arrayCount;
 static Body body;
 static void *arguments;
 static int threadCount, arrivedCount, endedCount;
-static unsigned generation; /* of barriers of the block */
+static unsigned generation; /* counts the barriers of the block */
 static char launchToken, endToken;
 static char blockTokens[2 + 2 * MAX_THREADS / 32],
-    *tokens = blockTokens; /* of the block's and its warps' barriers */
+    *tokens = blockTokens; /* for the barriers of the block and of its warps */
 static size_t reservedBytes;
 
 [[noreturn]] static void fail(const char *message)
@@ -445,7 +445,7 @@ void *sharedArray(const void *site, size_t size)
   }
   if (arrayCount == MAX_ARRAYS) fail("more than 32 shared arrays");
   if (sum > MAX_SHARED_BYTES) fail("more than 48 KiB of shared memory");
-  void *data = RACES ? reserve(size) : malloc(size); /* of this size exactly, for AddressSanitizer */
+  void *data = RACES ? reserve(size) : malloc(size); /* exactly this size, for AddressSanitizer */
   if (!RACES) memset(data, 0xff, size);              /* NaN */
   arrays[arrayCount++] = {site, data, size};
   return data;

@@ -39,13 +39,13 @@ struct Range {
 std::vector<Range> ranges;
 std::vector<uint8_t> flags;
 std::vector<size_t> touched;    /* sectors that the launch has accessed */
-std::vector<uint64_t> requests; /* of the block: sector, execution, instruction and warp as one number */
+std::vector<uint64_t> requests; /* of the block; each packs sector, execution, instruction and warp */
 
 /* Instructions of the launch by their addresses, and how often each thread of the block has executed each of them. */
 std::unordered_map<const void *, size_t> instructions;
 std::vector<std::vector<uint32_t>> executions;
 
-int thread = -1; /* of the block; -1: none runs */
+int thread = -1; /* the running thread of the block; -1: none */
 bool isCounting;
 struct Counts {
   int64_t mustRead, mustWrite, read, written, requested, launches;

@@ -20,7 +20,7 @@ namespace thcunn
 {
 
 static const int PRODUCT_TILE = 32;  /* rows and columns of a block */
-static const int PRODUCT_TERMS = 16; /* in shared memory at a time */
+static const int PRODUCT_TERMS = 16; /* terms in shared memory at a time */
 static const int PRODUCT_HALF = PRODUCT_TILE / 2;
 
 /* A thread sums two rows by two columns. */

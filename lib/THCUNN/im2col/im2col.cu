@@ -53,7 +53,7 @@ struct ReadingElements {
   WindowAxis axis;
   Divisor common, kernelStep, stride;
   int64_t outputStep;
-  int64_t inverse; /* of outputStep modulo kernelStep */
+  int64_t inverse; /* inverse of outputStep modulo kernelStep */
 
   /* Sets the first solution, whose output may not exist; false if there is no solution. */
   __device__ bool first(int64_t input, int64_t *k, int64_t *o) const

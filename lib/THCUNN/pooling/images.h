@@ -74,7 +74,7 @@ template <class T, class I> struct Images {
 
 /* The elements of a tensor in the order of its memory: channels first or last. */
 template <class I> struct ImageLoop {
-  typename DivisorOf<I>::type size[4]; /* of the inner loops, the innermost one last */
+  typename DivisorOf<I>::type size[4]; /* sizes of the inner loops, the innermost one last */
   bool isChannelsLast;
 
   ImageLoop(const ImageShape &s) : isChannelsLast(s.isChannelsLast())

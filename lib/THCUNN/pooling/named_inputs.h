@@ -11,12 +11,12 @@ namespace thcunn
 namespace pooling
 {
 
-static const int64_t NO_INDEX = -1; /* of a window without elements */
+static const int64_t NO_INDEX = -1; /* the index of a window without elements */
 
 /* Decodes the index of an output. */
 template <class I, PoolingIndex KIND> struct IndexDecoder {
   SlidingAxis<I> axis[WINDOW_AXES];
-  typename DivisorOf<I>::type height, width; /* of the numbers that an index consists of, unless it is packed */
+  typename DivisorOf<I>::type height, width; /* for decoding an index, unless it is packed */
   int64_t limit;
 
   IndexDecoder(const WindowAxis *from)

@@ -61,7 +61,7 @@ template <class T, class I, PoolingIndex KIND> struct Unpooling {
   I channels, channelsPerGroup, positions, length, terms, chunks; /* length of a range; terms: pooled elements */
   Layout pooledLayout, planeLayout;
   Division groups, ranges; /* groups of a sample, ranges of a group */
-  NamedRange<I> *named;    /* of each chunk of each group; NULL if all chunks are read */
+  NamedRange<I> *named;    /* range of each chunk of each group; NULL if all chunks are read */
 
   __device__ Group group(I i) const
   {

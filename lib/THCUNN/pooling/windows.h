@@ -177,7 +177,7 @@ template <class T> struct Fractional {
   template <class I> using Axis = FractionalAxis<I, T>;
   const THNNTensor *samples; /* (N, C, axes) or (C, axes); NULL for a gradient, which does not need them */
   int axes;
-  int column[WINDOW_AXES]; /* of the samples, for each axis of the window */
+  int column[WINDOW_AXES]; /* column of the samples for each axis of the window */
   NumberCheck check;
 
   template <class I> FractionalAxis<I, T> axis(int a, const WindowAxis &geometry) const
@@ -279,7 +279,7 @@ template <class T, class I, class Kind> struct WindowReader {
   Axis axis[WINDOW_AXES];
   ImageLoop<I> outputs;
   Images<const T, I> x;
-  Division height, width; /* of the largest window, whose elements are the terms of a reduction */
+  Division height, width; /* size of the largest window, whose elements are the terms of a reduction */
   int64_t terms;
 
   WindowReader(const PoolingShape &shape, const Kind &kind, const T *input)
@@ -327,7 +327,7 @@ struct WindowLanes {
   int64_t outputs;
   int shift;
 
-  static const int ROWS = 64; /* of a window, at most, which a lane reads one after another */
+  static const int ROWS = 64; /* most window rows that a lane reads one after another */
 
   /* True if windows are narrow enough, and their columns are adjacent in memory. */
   template <class Windows> static bool fit(const PoolingShape &shape, const Windows &windows)

@@ -29,7 +29,7 @@ __device__ static inline bool isNext(int corner, int axis) { return corner >> ax
 template <class T, int AXES> struct GridSampler {
   typedef typename Arithmetic<T>::type Number;
   const T *grid;
-  int64_t size[AXES];                    /* of the input */
+  int64_t size[AXES];                    /* size of the input */
   int64_t batch, axis[AXES], coordinate; /* strides of the grid */
 
   /* As gridIndex of lib/THNN. */

@@ -20,7 +20,7 @@ struct AxisReaders {
    64 bits or use a scale in double; they are computed once per index of an axis, into tables. */
 template <class Number> struct AxisPositions {
   ResampleAxis axis;
-  Divisor factor;              /* of RESAMPLE_NEAREST without tables: outputs per input */
+  Divisor factor;              /* outputs per input, for RESAMPLE_NEAREST without tables */
   AxisSource<Number> *sources; /* per output; NULL if the axis has no tables */
   AxisReaders *readers;        /* per input; NULL in the forward */
 

@@ -51,7 +51,7 @@ struct BadElement {
   int64_t index; /* the element, if it is an integer */
   float number;  /* the element, if it is a real number */
   bool isReal;
-  int64_t position;   /* of the element in its tensor, row-major, or -1 */
+  int64_t position;   /* row-major position of the element in its tensor, or -1 */
   int64_t first, end; /* the expected range, first <= element < end, of an integer or of a whole real number */
   const char *function, *argument, *place; /* texts of the host; opaque to the device */
   const char *expected;                    /* the expected number in words; NULL for a range */

@@ -24,7 +24,7 @@ struct Divisor {
   Divisor() = default;
   Divisor(int64_t divisor) : divisor(divisor), multiplier(0), shift(0)
   {
-    if (divisor <= 0) return; /* of an empty tensor, which no kernel reads */
+    if (divisor <= 0) return; /* an empty tensor, which no kernel reads */
     while ((int64_t)1 << shift < divisor) shift++;
     const unsigned __int128 rest = ((unsigned __int128)1 << shift) - (unsigned __int128)divisor;
     multiplier = (uint64_t)((rest << 64) / (unsigned __int128)divisor) + 1;
@@ -44,7 +44,7 @@ struct NarrowDivisor {
   NarrowDivisor() = default;
   NarrowDivisor(int64_t n) : divisor((int32_t)n), multiplier(0), shift(0)
   {
-    if (n <= 0) return; /* of an empty tensor, which no kernel reads */
+    if (n <= 0) return; /* an empty tensor, which no kernel reads */
     while ((int64_t)1 << shift < n) shift++;
     multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << shift) - (uint64_t)n)) / (uint64_t)n + 1);
   }
@@ -100,7 +100,7 @@ template <class T, int N> struct View {
   }
 };
 
-static const int THREADS = 256; /* of a block */
+static const int THREADS = 256; /* threads per block */
 
 template <class F> __global__ void __launch_bounds__(THREADS) eachKernel(int64_t count, F f)
 {

@@ -39,7 +39,7 @@ template <class T, class E, int V> struct SegmentSummation {
   SortedItems items;
   int partBits;
   Number *partials; /* two rows per part: the sums of its first and of its last segment */
-  Divisor groups;   /* of V columns */
+  Divisor groups;   /* groups of V columns */
 
   /* Adds the items from `first` that have its key and are below `limit`; returns the number of items. */
   __device__ int64_t sumPart(int64_t first, int64_t limit, int64_t column, Row *sum) const

@@ -77,7 +77,7 @@ static ALWAYS_INLINE bool readsG(ElementMap map) { return map >= SCALE; }
 typedef struct __attribute__((aligned(64))) Coefficients {
   real mean[MAX_TILE_CHANNELS], scale[MAX_TILE_CHANNELS], bias[MAX_TILE_CHANNELS], slope[MAX_TILE_CHANNELS],
       constant[MAX_TILE_CHANNELS];
-  real limit; /* of CLAMP */
+  real limit; /* for CLAMP */
 } Coefficients;
 
 /* Mean and centred sum of squares of each channel of the tile. */

@@ -2,7 +2,7 @@
 
 #include "runtime/integer.h"
 
-#define RADIX_BITS 11 /* of a digit of the sort */
+#define RADIX_BITS 11 /* bits per digit of the sort */
 #define RADIX (1 << RADIX_BITS)
 
 static inline uint64_t blockOf(const ConnectionList *list, const Connection *c)

@@ -8,7 +8,7 @@
    A task computes a tile of positions and a block of target channels. Major channels of the list are target channels,
    minor channels are source channels. */
 
-#define TERMS 128      /* of a sum in registers, at most */
+#define TERMS 128      /* most terms of a sum in registers */
 #define ACCUMULATORS 8 /* vectors of positions in registers */
 #define PACKED_BYTES ((int64_t)40 << 10)
 #define SUM_BYTES ((int64_t)256 << 10)

@@ -4,10 +4,10 @@
 /* gradWeight. Positions are vectorised. A task computes the filters between a block of input channels, which are
    major, and a block of output channels, which are minor; it packs tiles of the input once for all its connections. */
 
-#define TILE_VECTORS 128                  /* of positions, whose products are summed in registers */
+#define TILE_VECTORS 128                  /* vectors of positions whose products are summed in registers */
 #define ACCUMULATORS 9                    /* kernel elements whose sums are in registers */
 #define CHANNEL_BLOCK 16                  /* channels of a block, at most */
-#define PACKED_BYTES ((int64_t)512 << 10) /* of the packed tiles of input and gradOutput */
+#define PACKED_BYTES ((int64_t)512 << 10) /* size of the packed tiles of input and gradOutput */
 #define TOTALS ((int64_t)32768)           /* sums in double, in scratch memory */
 
 typedef struct GradWeightPlan {

@@ -18,7 +18,7 @@ static void implicitGemmOfZone(const Correlation *zone, void *context)
    suits. */
 static bool correlateDirectly(const Correlation *c)
 {
-  Correlation joined = *c; /* with one residue class per axis, which is the axis itself */
+  Correlation joined = *c; /* has one residue class per axis: the axis itself */
   ResidueClasses classes[4];
   for (int d = 0; d < 4; d++) {
     const CorrelationAxis *a = c->axis + d;

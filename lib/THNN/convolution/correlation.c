@@ -190,7 +190,7 @@ void THNN_(correlationOfDilationResidue)(Correlation *c, int d, int64_t classNum
 /* The fraction of the products along an axis that do not involve padding. */
 static double partOfSource(const CorrelationAxis *a)
 {
-  double pairs = 0; /* of a position and a kernel element */
+  double pairs = 0; /* pairs of a position and a kernel element */
   for (int64_t t = 0; t < a->kernel; t++) {
     int64_t begin, end;
     axisPositions(a, t, &begin, &end);

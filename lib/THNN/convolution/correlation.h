@@ -20,7 +20,7 @@ typedef struct CorrelationAxis {
   int64_t targetSize, sourceSize;
   int64_t stride, offset;
   int64_t kernel, dilation;                         /* dilation > 0 */
-  int64_t sourceStride, targetStride, weightStride; /* in memory: per coordinate, position, kernel element */
+  int64_t sourceStride, targetStride, weightStride; /* per coordinate, position, kernel element */
 } CorrelationAxis;
 
 typedef struct Correlation {

@@ -14,16 +14,16 @@
    next micro-tile: memory is read in order, and elements that several kernel elements read are in L1. The memory that
    follows is prefetched: a page may hold only a few positions, and hardware prefetchers stop at its end. */
 
-#define MAX_OUTPUTS 4                     /* output channels of a group */
-#define MAX_MULTIPLIER (3 * VL / 4)       /* output channels of a group with one input channel */
-#define TERMS 1024                        /* of a sum, if groups of one channel fill three quarters of all lanes */
-#define FEW_TERMS 128                     /* of other sums: channels of a group times kernel elements */
+#define MAX_OUTPUTS 4               /* output channels of a group */
+#define MAX_MULTIPLIER (3 * VL / 4) /* output channels of a group with one input channel */
+#define TERMS 1024    /* most terms of a sum if groups of one channel fill three quarters of all lanes */
+#define FEW_TERMS 128 /* most terms of other sums: channels of a group times kernel elements */
 #define WEIGHT_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
 #define ACCUMULATORS 10                   /* kernel elements of gradWeight at a time */
 #define REGISTER_POSITIONS 16             /* positions that gradWeight sums in registers */
 #define PARTIAL_POSITIONS 256 /* positions of a partial sum, which is then added to a total in double */
 #if VBYTES == 64
-#define POSITIONS 8 /* of a micro-tile */
+#define POSITIONS 8 /* positions of a micro-tile */
 #else
 #define POSITIONS 4
 #endif

@@ -8,7 +8,7 @@
    BAND_BYTES, or as much as one vector in one image takes, up to MOST_BYTES. */
 #define BAND_BYTES ((int64_t)256 << 10)
 #define MOST_BYTES ((int64_t)1 << 20)
-#define SCRATCH_BYTES ((int64_t)4 << 20) /* of all threads */
+#define SCRATCH_BYTES ((int64_t)4 << 20) /* limit for all threads together */
 
 typedef enum Product { OUTPUT, GRAD_INPUT, GRAD_WEIGHT } Product;
 
@@ -18,7 +18,7 @@ typedef struct Bands {
   Convolution geometry;
   ConvolutionView input, output, weight, bias; /* or the gradients of input, output and weight */
   real scale;
-  int64_t groups; /* of a vector */
+  int64_t groups; /* groups per vector */
   int64_t vectors, vectorsPerBand, imagesPerBand;
 } Bands;
 

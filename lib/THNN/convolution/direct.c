@@ -17,7 +17,7 @@ typedef struct DirectPlan {
   int64_t tile[4];
   int64_t channels;       /* per call of a micro-kernel */
   int64_t packedChannels; /* per packed tile */
-  int64_t combinations;   /* of the residue classes of the axes */
+  int64_t combinations;   /* number of combinations of residue classes of the axes */
   bool byColumns;         /* computed by column kernels */
   PackedTile packed;
   /* Offsets of the kernel elements of all combinations, one after the other; of a row of them for column kernels. */

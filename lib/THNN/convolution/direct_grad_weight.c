@@ -4,7 +4,7 @@
    source, which stay in L1, and reads gradients in place. An entry of a filter is a kernel element of an input
    channel. */
 
-#define MAX_ENTRIES 512 /* of a filter */
+#define MAX_ENTRIES 512 /* entries of a filter */
 #define ACCUMULATORS 10
 
 /* Limits of a packed tile: in L1, or in L2 where tiles in L1 would be mostly halo. A sum in registers has at most
@@ -19,7 +19,7 @@ typedef struct DirectGradWeightPlan {
   int64_t tile[4];
   int64_t tiles, entries;
   PackedTile packed;
-  int32_t offset[MAX_ENTRIES]; /* of an entry in the packed tile, relative to a position */
+  int32_t offset[MAX_ENTRIES]; /* offset of each entry in the packed tile, relative to a position */
 } DirectGradWeightPlan;
 
 static int64_t packedBytes(const DirectGradWeightPlan *p, const int64_t *tile)

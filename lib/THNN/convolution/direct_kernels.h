@@ -31,16 +31,16 @@ extern const DirectKernel THNN_(directKernels)[DIRECT_OUTPUTS + 1][DIRECT_VECTOR
 /* Column kernels compute a micro-tile of R rows of positions, 1 or DIRECT_ROWS, by 1 or 2 vectors. They load a source
    vector once for all kernel elements of its column. */
 #define DIRECT_ROWS 4
-#define DIRECT_COLUMN_ELEMENTS 7 /* of a column at a time, at most */
+#define DIRECT_COLUMN_ELEMENTS 7 /* most elements of a column at a time */
 
 /* Rows of positions of one slice, one or two vectors wide. */
 typedef struct DirectColumn {
   real *to;
   const real *source, *weight;
   real bias;
-  int lanes; /* of a vector that are stored */
+  int lanes; /* lanes of a vector that are stored */
   int64_t rows;
-  int64_t elements;     /* of a column */
+  int64_t elements;     /* elements per column */
   int64_t vectorStride; /* between the two vectors; less than VL where they overlap */
   int64_t toRowStride, sourceRowStride, weightRowStride;
   int64_t prefetch; /* offset from a store to the store of a later channel, whose line is prefetched */

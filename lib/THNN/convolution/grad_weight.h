@@ -26,7 +26,7 @@ typedef struct GradWeightPlan {
   Correlation c;
   int64_t outputSize[4], kernelSize[4];
   int64_t outputTile[4], kernelTile[4];
-  int64_t panels, channels; /* of a task */
+  int64_t panels, channels; /* per task */
   PackedTile packed;
   int64_t panelTasks, channelTasks, kernelTasks; /* parts into which tasks divide gradWeight */
 } GradWeightPlan;

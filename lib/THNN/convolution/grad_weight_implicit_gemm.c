@@ -6,7 +6,7 @@ typedef struct Task {
   int64_t group, outChannel, channel;  /* the channels are the first ones of the task */
   int64_t panels, channels, rowGroups; /* counts */
   real *weight, *input, *gradients, *sums;
-  int64_t gradientReals, sumReals; /* of a panel */
+  int64_t gradientReals, sumReals; /* per panel */
   int64_t *rowWeight;              /* offsets of rows in gradWeight */
   int32_t *rowInput;               /* offsets of rows in the packed tile */
 } Task;
@@ -124,7 +124,7 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
   const Tile output = tileAt(p->outputSize, p->outputTile, tile),
              after = tileAt(p->outputSize, p->outputTile, MIN(tile + 1, tiles - 1));
   const int64_t rows = output.size[0] * output.size[1] * output.size[2], terms = rows * output.size[3];
-  int32_t offset[TILE_POSITIONS]; /* of the positions */
+  int32_t offset[TILE_POSITIONS]; /* of each position */
   int64_t q[4] = {0};
   for (int64_t r = 0; r < rows; r++, nextIndex(q, output.size, 3)) {
     const int32_t first = (int32_t)packedTilePositionOffset(&p->packed, q);

@@ -1,7 +1,7 @@
 #include "convolution/grad_weight.h"
 
-#define UNFOLDED_POSITIONS (2 * TILE_POSITIONS) /* in all, at most */
-#define UNFOLDED_CHANNELS 64                    /* of a block */
+#define UNFOLDED_POSITIONS (2 * TILE_POSITIONS) /* most positions in all */
+#define UNFOLDED_CHANNELS 64                    /* channels per block */
 
 /* True if there are few positions and enough channels, the entries of a filter or the channels of each kernel element
    are contiguous in memory, and packed tile and patches fit into scratch memory. */

@@ -9,7 +9,7 @@
    it if the row has more than GEMM_MR positions (microkernel.h). */
 typedef struct Workspace {
   real *input, *weights, *sums;
-  int32_t offset[2][GEMM_KC]; /* of terms, relative to a position; [1]: in the last, incomplete K-block */
+  int32_t offset[2][GEMM_KC]; /* offsets of terms, relative to a position; [1]: in the last, incomplete K-block */
   int64_t rowInput[ROW_TABLE_SIZE], rowTarget[ROW_TABLE_SIZE]; /* offsets of rows */
   int32_t rowKernel[ROW_TABLE_SIZE][2]; /* begin and end on the padded axis, in the first row of each micro-tile */
   int64_t contiguousRows;               /* in the target */

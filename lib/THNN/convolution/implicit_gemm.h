@@ -30,8 +30,8 @@ typedef struct ImplicitGemmPlan {
   int64_t outputSize[4], kernelSize[4];
   int64_t outputTile[4], kernelTile[4];
   bool weightsResident;   /* the weights of all panels of a task and group are packed at once */
-  int64_t packedChannels; /* of a packed input tile */
-  int64_t kBlockChannels; /* of a K-block */
+  int64_t packedChannels; /* channels per packed input tile */
+  int64_t kBlockChannels; /* channels per K-block */
   int paddedAxis;         /* the axis on which micro-tiles skip kernel elements that read only padding, or -1 */
   int64_t panelsTogether; /* panels that share a packed input tile */
   PackedTile packed;

@@ -33,12 +33,12 @@ static void scatterColumns(const Scatter *all, const int *order, ConvolutionView
   m.a.data += group * terms * gradOutput.stride[1];
   m.b.data += group * weight.group;
   for (int i = 0; i < 4; i++) {
-    const int axis = i == 0 ? 0 : order[i - 1] + 2; /* of the views; i of the block */
+    const int axis = i == 0 ? 0 : order[i - 1] + 2; /* axis of the views; i is the block's axis */
     m.a.size[i] = b->size[i];
     m.a.stride[i] = gradOutput.stride[axis];
     m.a.cStride[i] = stride[i];
     m.a.data += b->first[i] * m.a.stride[i];
-    const int j = all->direction != ALONG_CHANNELS ? i : i == 0 ? 3 : i - 1; /* of b, the contiguous axis last */
+    const int j = all->direction != ALONG_CHANNELS ? i : i == 0 ? 3 : i - 1; /* in b, the contiguous axis last */
     m.b.size[j] = b->size[4 + i];
     m.b.stride[j] = weight.stride[i == 0 ? 1 : axis];
     m.b.cStride[j] = stride[4 + i];

@@ -10,9 +10,9 @@
 typedef struct ScatterAxis {
   int64_t input, stride, padding, dilation;
   int64_t firstPosition, endPosition, firstElement, endElement;
-  int64_t pixel;                         /* of gradInput */
-  int64_t rowPosition, rowElement;       /* of the rows that are added */
-  int64_t factorPosition, factorElement; /* of their factors */
+  int64_t pixel;                         /* in gradInput */
+  int64_t rowPosition, rowElement;       /* in the rows that are added */
+  int64_t factorPosition, factorElement; /* in their factors */
 } ScatterAxis;
 
 /* The direction of the rows that are added: along the kernel elements or the positions of the last axis, which is the

@@ -40,12 +40,12 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
 typedef struct Plan {
   Correlation c;
   int64_t residues, tiles[4], block[4];
-  int64_t slices;             /* of the kernel */
-  int64_t blocks;             /* of all residue classes */
+  int64_t slices;             /* slices of the kernel */
+  int64_t blocks;             /* blocks of all residue classes */
   int64_t panels, panelParts; /* panelParts: tasks of a block */
   bool byPanels;
-  int64_t weightStride, panelReals; /* of a component and of a panel of transformed weights */
-  int64_t patchReals, productReals; /* of a component, for the tiles of a block */
+  int64_t weightStride, panelReals; /* transformed weights: reals per component, reals per panel */
+  int64_t patchReals, productReals; /* reals per component, for the tiles of a block */
 } Plan;
 
 /* Reals of a component of a tile, for all slices of the kernel and all channels. */

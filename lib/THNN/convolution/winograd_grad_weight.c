@@ -32,7 +32,7 @@ typedef struct Plan {
   int m, components;
   int64_t residues, tiles[4], block[4], blocks;               /* blocks: of all residue classes */
   int64_t out, in, outTasks, inTasks;                         /* channels of a task */
-  int64_t patchReals, gradientReals, sumReals, gradientPitch; /* of a component */
+  int64_t patchReals, gradientReals, sumReals, gradientPitch; /* per component */
 } Plan;
 
 static int64_t taskBytes(const Plan *p, int64_t out, int64_t in)

@@ -5,7 +5,7 @@
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
 
-#define TASK_ELEMENTS 4096 /* of a task with contiguous channels, at most, unless it is a single position */
+#define TASK_ELEMENTS 4096 /* most elements of a task with contiguous channels, unless it is a single position */
 
 void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t elementBytes, int cached, int count,
                            const THNNTensor *const *tensor)

@@ -24,9 +24,9 @@
 
 typedef struct SoftmaxWalk {
   int64_t channels, tasks, elements;
-  int64_t size[3];     /* of the positions, innermost first, adjacent dimensions merged */
+  int64_t size[3];     /* sizes of the positions, innermost first, adjacent dimensions merged */
   int64_t cacheStride; /* in elements */
-  size_t cacheBytes;   /* of one cached tensor */
+  size_t cacheBytes;   /* per cached tensor */
   size_t elementBytes; /* size in bytes */
   int count;
   int width; /* positions of a task */

@@ -15,8 +15,8 @@
 typedef struct GemmOperand {
   const real *data;
   int64_t size[4];                            /* axes of i */
-  int64_t stride[4], kStride[4], groupStride; /* in data: of the axes of i and of k, and of the groups */
-  int64_t cStride[4];                         /* in c: of the axes of i */
+  int64_t stride[4], kStride[4], groupStride; /* in data, along the axes of i and of k, and between groups */
+  int64_t cStride[4];                         /* in c, along the axes of i */
   int64_t biasStride;                         /* 0 in at least one of the operands */
 } GemmOperand;
 

@@ -33,7 +33,7 @@ typedef struct PrefetchLines {
 typedef struct PrefetchPlan {
   PrefetchRegion region;
   int64_t part, parts, neededParts;
-  PrefetchLines lines;   /* of the next part; run is 0 if there are too few micro-tiles */
+  PrefetchLines lines;   /* lines of the next part; run is 0 if there are too few micro-tiles */
   int64_t chunk, chunks; /* a long run is divided into chunks of one part each */
   int64_t chunkBytes;    /* from a chunk to the next one of the same run */
   int64_t runBytes;      /* from the last chunk to the runs of the next part */

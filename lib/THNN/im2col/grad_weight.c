@@ -27,7 +27,7 @@ static double sumProducts(const Im2col *w, const real *gradOutput, const real *i
   const int64_t step = a[3].stride * xStride[3];
   double sum = 0;
   vreal part = {0};
-  int64_t terms = 0; /* of `part`, at most */
+  int64_t terms = 0; /* upper bound on the terms of `part` */
   for (int64_t element = 0; element < elements; element++) {
     int64_t k[4], rest = element, low[4], high[4];
     const real *from = image;

@@ -4,7 +4,7 @@
 
 /* Weights are nearly all of the data: a task reads each filter once for the patches of a block of images. */
 #define IMAGE_BLOCK 8
-#define PATCH_REALS ((int64_t)((1 << 20) / sizeof(real) / IMAGE_BLOCK)) /* of a part, per image */
+#define PATCH_REALS ((int64_t)((1 << 20) / sizeof(real) / IMAGE_BLOCK)) /* size of a part, per image */
 
 /* Output channels of a partial sum, which is then added to gradInput and cleared. */
 #define PARTIAL_TERMS 128

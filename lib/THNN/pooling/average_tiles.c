@@ -6,11 +6,11 @@
 #include "pooling/region_average.h"
 
 typedef struct TileBuffers {
-  real *x, *y; /* pixels of VL channels */
-  real *sums;  /* for the mean, of the rows of one region; for the gradient, of the columns of each region */
-  Region *regions[WINDOW_AXES]; /* of y */
-  real *divisors[WINDOW_AXES];  /* of y, for the mean */
-  real *weight;                 /* of the pixels of x, for the gradient */
+  real *x, *y;                  /* pixels of VL channels */
+  real *sums;                   /* for the mean: rows of one region; for the gradient: columns of each region */
+  Region *regions[WINDOW_AXES]; /* regions of y */
+  real *divisors[WINDOW_AXES];  /* divisors of y, for the mean */
+  real *weight;                 /* weights of the pixels of x, for the gradient */
 } TileBuffers;
 
 static size_t tileBuffers(void *memory, const RegionSums *f, TileBuffers *b)

@@ -133,7 +133,7 @@ typedef struct TileRows {
   int64_t firstIndex, width; /* the index of the first element, and the elements of a row of the slice */
   vint indexRamp;            /* ramp(2) */
   bool bottom;               /* there is no window below the last row */
-  real weight;               /* of the gradients, if they have no indices */
+  real weight;               /* weight of the gradients, if they have no indices */
 } TileRows;
 
 /* Lanes of g whose index is `at`; 0 in the other lanes. */

@@ -4,7 +4,7 @@
 #include "pooling/backward.h"
 
 #define CHANNEL_BLOCK 16    /* channels of a cache line */
-#define STREAM_BYTES 262144 /* of a plane that is assembled in the second-level cache */
+#define STREAM_BYTES 262144 /* most bytes of a plane that is assembled in the second-level cache */
 #define PACKED_ROW 64       /* indices of a row that are converted together */
 #define CHANNEL_TASKS 16    /* tasks that channels are divided into if there are enough */
 

@@ -23,7 +23,7 @@ typedef struct TileAxis {
    elements of the windows along the width in every row of x. */
 typedef struct TileBuffers {
   TileAxis axis[WINDOW_AXES];
-  int64_t width, height; /* of y, and of x in the tile */
+  int64_t width, height; /* size of y, and of x in the tile */
   real *x, *rows, *y;
   vlane *rowsAt, *yAt, *planes;
 } TileBuffers;

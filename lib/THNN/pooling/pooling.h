@@ -24,7 +24,7 @@ typedef enum PoolingIndex {
 } PoolingIndex;
 
 typedef struct Pooling {
-  int axes;                     /* of the window: the last ones of `axis` */
+  int axes;                     /* number of window axes: the last ones of `axis` */
   WindowAxis axis[WINDOW_AXES]; /* depth, height, width */
   PoolingIndex index;
 } Pooling;

@@ -6,10 +6,10 @@
 
 /* For each element of y, a sum of elements of x. */
 typedef struct RegionSums {
-  PoolingRegions regions; /* of x and y: swapped for the gradient */
+  PoolingRegions regions; /* regions of x and y: swapped for the gradient */
   const WindowAxis *axis;
-  const Pooling *windows; /* that slide, instead of adaptive regions, or NULL; for tiles only */
-  bool countPadding;      /* in the divisors of windows */
+  const Pooling *windows; /* sliding windows instead of adaptive regions, or NULL; for tiles only */
+  bool countPadding;      /* count padding in the divisors of windows */
   bool isGradient, streams;
   PoolingImages x, y;
   const real *from;

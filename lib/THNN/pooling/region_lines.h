@@ -28,11 +28,11 @@ typedef struct RegionLine {
 typedef struct RegionLines {
   const PoolingRegions *regions;
   const PoolingImages *x, *y;
-  int64_t unitRows, unitsOfSlice; /* rows of a unit of work, and units of a slice of y */
-  int64_t units, perTask;         /* units in all, and of a task */
+  int64_t unitRows, unitsOfSlice; /* rows per unit of work, units per slice of y */
+  int64_t units, perTask;         /* total units, units per task */
   int64_t count;                  /* lines of the block */
   RegionLine *block;
-  Region *heights; /* of the rows of a unit */
+  Region *heights; /* height regions of a unit's rows */
   /* The tile: columns first <= j < end of y, with their regions. */
   Region *columns;
   int64_t first, end;

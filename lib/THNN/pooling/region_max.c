@@ -292,9 +292,9 @@ static bool maxChannelsLast(const RegionMax *f)
 
 /* Where regions begin, for each channel: along the width, and summed over depth and height for one row of y. */
 typedef struct FractionalBuffers {
-  real *sample[WINDOW_AXES]; /* of each channel */
-  vlane *column;             /* of each output column and channel */
-  vlane *offset, *position;  /* of a row: offsets in the image, and input elements */
+  real *sample[WINDOW_AXES]; /* per channel */
+  vlane *column;             /* per output column and channel */
+  vlane *offset, *position;  /* of a row: offsets in the image, input elements */
 } FractionalBuffers;
 
 static size_t fractionalBuffers(void *memory, const RegionMax *f, FractionalBuffers *b)

@@ -8,7 +8,7 @@
 
 typedef struct RegionMaxGradient {
   const WindowAxis *axis;
-  const WindowAxis *inverse; /* whose regions are the outputs that an input belongs to */
+  const WindowAxis *inverse; /* axes whose regions are the outputs that an input belongs to */
   PoolingImages g, index, x; /* gradOutput, indices, gradInput */
   const real *gradOutput;
   const int64_t *indices;

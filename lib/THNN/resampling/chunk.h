@@ -26,7 +26,7 @@ typedef struct Chunk {
   /* Taps of the first result that earlier chunks have added; if not 0, the chunk has only this result. */
   int64_t skipped;
   int64_t nextSkip;     /* the same for the next chunk */
-  int64_t offset;       /* of the taps of the first result in their list */
+  int64_t offset;       /* of the first result's taps in their list */
   int64_t firstLength;  /* number of taps that this chunk adds to its first result */
   int64_t from, length; /* elements of the row that taps and windows reach */
   bool inside;          /* windows do not reach beyond the row */

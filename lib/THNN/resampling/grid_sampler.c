@@ -39,7 +39,7 @@ static bool isWhole(const Pixels *p) { return p->lane == 1 && p->count % VL == 0
 /* Pixels of output or gradOutput whose blocks are vectors in memory: in place, or packed. */
 typedef struct Row {
   real *data;
-  int64_t pixel; /* from one pixel to the next */
+  int64_t pixel; /* distance between pixels */
 } Row;
 
 static real *pixelsRow(const Pixels *p, int64_t d, int64_t h) { return p->data + d * p->sd + h * p->sh; }
@@ -79,9 +79,9 @@ typedef struct GridSampler {
   ResampleImages gradInput; /* the sizes of x, but its own strides */
   const real *input, *grid;
   real *output, *toInput, *toGrid;                      /* output or gradOutput, gradInput, gradGrid */
-  int64_t gridStride[AXES + 2], toGridStride[AXES + 2]; /* of N, D, H, W and the coordinate */
-  int64_t blocks;                                       /* of VL channels in a pass */
-  int64_t passes;                                       /* of a task of the backward */
+  int64_t gridStride[AXES + 2], toGridStride[AXES + 2]; /* along N, D, H, W and the coordinate */
+  int64_t blocks;                                       /* blocks of VL channels per pass */
+  int64_t passes;                                       /* passes per task of the backward */
   bool packs;
 } GridSampler;
 

@@ -5,7 +5,7 @@
 
 #include "resampling/chunk.h"
 
-#define SUM_ELEMENTS 8192 /* of a row, counting all lanes of its pixels, that are summed at a time */
+#define SUM_ELEMENTS 8192 /* most elements of a row that are summed at a time, counting all lanes of its pixels */
 #define LANE_BLOCK 256    /* lanes of a pixel that are computed at a time */
 #define BATCH_ROWS 4      /* rows that are computed at a time */
 #define LONG_ROW 256      /* the width above which rows are gathered one by one */
@@ -223,7 +223,7 @@ static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, WindowSum kind, bool s
   RowTap slice[WINDOW_ROWS], tap[CHUNK_ROWS][WINDOW_ROWS];
   for (int i = 0; i < slices && i < WINDOW_ROWS; i++)
     slice[i] = (RowTap){origin + list[i].index * f->x.sd, list[i].weight};
-  const WindowSum sum = kind == COPIES ? PAIRS : kind; /* of several rows */
+  const WindowSum sum = kind == COPIES ? PAIRS : kind; /* for the sum of several rows */
   /* Alternating stores to two rows are slower, which pays only if each vector loads more than its window. */
   const bool pairsRows = kind != COPIES || VBYTES == 16;
   int64_t h = p->h;

@@ -20,8 +20,8 @@ typedef enum ResampleKind {
 typedef struct ResampleAxis {
   ResampleKind kind;
   int64_t input, output;
-  int64_t before; /* of a padding: output `before` is input 0; negative values crop */
-  double scale;   /* of RESAMPLE_NEAREST and RESAMPLE_LINEAR_CENTERS: inputs per output; 0 for input / output */
+  int64_t before; /* for a padding: output `before` is input 0; negative values crop */
+  double scale;   /* for RESAMPLE_NEAREST and RESAMPLE_LINEAR_CENTERS: inputs per output; 0 for input / output */
 } ResampleAxis;
 
 /* Depth, height, width. Axes that the tensors lack are RESAMPLE_AXIS_TRIVIAL. */

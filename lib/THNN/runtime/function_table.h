@@ -37,8 +37,8 @@ typedef struct THNNFunction {
 typedef struct THNNLibrary {
   int64_t abi;        /* THNN_ABI */
   int32_t device;     /* THNNDevice */
-  int32_t count;      /* of functions */
-  const char *digest; /* of the declarations that the table was made from */
+  int32_t count;      /* number of functions */
+  const char *digest; /* digest of the declarations that the table was made from */
   const THNNFunction *functions;
   const char *(*capability)(void);       /* the instruction set in use */
   const char *(*environmentError)(void); /* the message for an invalid environment variable, or NULL */

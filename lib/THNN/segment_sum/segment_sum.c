@@ -4,7 +4,7 @@
 
 #define READ_BLOCK 1024     /* entries that are read per task */
 #define SEGMENT_BLOCK 64    /* sorted entries per task, more if a segment is longer */
-#define RADIX_BITS 11       /* of a digit of the sort */
+#define RADIX_BITS 11       /* bits per digit of the sort */
 #define COUNTED_KEYS 65536  /* keys whose entries are counted at a time */
 #define COUNTED_ENTRIES 256 /* entries that are read at a time for counting */
 

@@ -15,8 +15,8 @@
 
 typedef struct SegmentEntry {
   int64_t key;    /* row of the target; ~row, which is below 0, if the entry is skipped */
-  int64_t source; /* of a segment sum: offset of the row that is added, in elements */
-  double factor;  /* of a segment sum: multiplies the row that is added */
+  int64_t source; /* for a segment sum: offset of the row that is added, in elements */
+  double factor;  /* for a segment sum: multiplies the row that is added */
 } SegmentEntry;
 
 /* Reads entries [first, first + count). Called by several threads. */
@@ -36,7 +36,7 @@ typedef struct Segments {
   int64_t work;          /* elements that are processed per entry, for the choice of threads */
   SegmentReader *read;
   const void *context;
-  SegmentPreparation *prepare; /* or NULL; its context is that of `process`; not together with `sorted` */
+  SegmentPreparation *prepare; /* or NULL; shares the context of `process`; not together with `sorted` */
 } Segments;
 
 void THNN_(segmentForEach)(const Segments *segments, SegmentFunction *process, const void *context);
