@@ -15,7 +15,7 @@ from thnn import graph
 
 
 class Residual(nn.Module):
-    """Two convolutions beside a shortcut."""
+    """Two convolutions with a shortcut."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()

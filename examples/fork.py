@@ -1,4 +1,4 @@
-"""Trains a small network on handwritten digits and evaluates its branch for inference in the training loop.
+"""Trains a small network on handwritten digits and evaluates its inference branch in the training loop.
 
 python examples/fork.py [--epochs N] [--seed N] [--every N] [--threads N] [--draw FILE]
 
@@ -53,7 +53,7 @@ def build() -> graph.Net:
 
 @torch.no_grad()
 def accuracy(net: graph.Net, images: Tensor, labels: Tensor) -> float:
-    """The accuracy of the branch for inference, which computes no loss and needs no labels."""
+    """The accuracy of the inference branch, which computes no loss and needs no labels."""
     return (net.infer("digit", images=images).argmax(1) == labels).double().mean().item()
 
 

@@ -71,7 +71,7 @@
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
-   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
+   Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that
    do not fit. Source: Torch7 nn.SpatialConvolutionMM.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionMM_updateOutput)(
@@ -176,7 +176,7 @@ TH_API void THNN_(TemporalConvolution_accGradParameters)(
    Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
    (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Input is 0
    outside the sequence.
-   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+   Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that do not
    fit. Source: Torch7 nn.TemporalRowConvolution.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(TemporalRowConvolution_updateOutput)(
@@ -231,7 +231,7 @@ TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
    oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Input is 0 outside the image.
-   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an empty output, sizes
    that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
@@ -300,7 +300,7 @@ TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
    oH = (H-1)*dH - 2*padH + kH + adjH and oW likewise: adjH chooses among the sizes that a convolution with the same
    stride would turn into H.
    Errors: ValueError for a kernel or stride below 1, negative padding, an adj below 0 or not below the stride, an
-   output without elements, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution.
+   empty output, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullConvolution_updateOutput)(
     THNNState *state,   // library state
@@ -366,7 +366,7 @@ TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
    oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or not below
-   the larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   the larger of stride and dilation, an empty output, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     THNNState *state,   // library state
@@ -437,7 +437,7 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
    (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
-   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+   Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that do not
    fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
@@ -500,7 +500,7 @@ TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
    with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
-   Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
+   Errors: ValueError for a stride below 1, negative padding, an empty output, sizes that do not fit.
    Source: Torch7 nn.VolumetricConvolution.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricConvolution_updateOutput)(
@@ -561,7 +561,7 @@ TH_API void THNN_(VolumetricConvolution_accGradParameters)(
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
    None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0
    outside the volume.
-   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+   Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that do not
    fit. Source: Torch7 nn.VolumetricConvolution.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
@@ -629,7 +629,7 @@ TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
    with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
-   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an empty output, sizes
    that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
@@ -708,8 +708,8 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O)
    or None; output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
-   Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
-   without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
+   Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an empty
+   output, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
     THNNState *state,      // library state
@@ -780,7 +780,7 @@ TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
    or None; output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW
    likewise.
    Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or not below the
-   larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   larger of stride and dilation, an empty output, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     THNNState *state,      // library state
@@ -865,7 +865,7 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
    there is only W, in three T precedes H; weight has as many dimensions. Group g connects the input channels from
    g*I/groups on with the output channels from g*O/groups on.
    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups
-   does not divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or
+   does not divide, an empty output, sizes that do not fit; a stride or dilation other than 1, or
    padding other than 0, of a dimension that weight does not have.
    Source: torch.nn.functional.conv1d, conv2d and conv3d.
    [DERIVATIVE bilinear] */
@@ -1010,7 +1010,7 @@ TH_API void THNN_(FullConvolution_accGradParameters)(
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
-   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+   Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that do not
    fit, and size arguments that differ from the sizes of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
@@ -1236,7 +1236,7 @@ TH_API void THNN_(Linear_accGradParameters)(
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
    oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.
-   Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
+   Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an empty output, sizes that
    do not fit. Source: torch.nn.functional.unfold, which gives the same result.
    [DERIVATIVE linear] */
 TH_API void THNN_(Im2Col_updateOutput)(
@@ -1449,8 +1449,8 @@ TH_API void THNN_(SpatialSubSampling_accGradParameters)(
    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never
    does. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives
    the lowest finite value and index -1.
-   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without
-   elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an empty
+   output.
    Source: Torch7 nn.SpatialMaxPooling. */
 TH_API void THNN_(SpatialMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1488,7 +1488,7 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
    is above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
    indices as in SpatialMaxPooling.
    Errors: ValueError for a kernel, stride or dilation below 1, padding below 0 or above half the kernel, an
-   output without elements.
+   empty output.
    Source: Torch7 nn.SpatialDilatedMaxPooling. */
 TH_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1558,7 +1558,7 @@ TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
    values in row order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window
    without any element gives the lowest finite value and index -1.
    Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an
-   output without elements.
+   empty output.
    Source: Torch7 nn.VolumetricMaxPooling. */
 TH_API void THNN_(VolumetricMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1604,7 +1604,7 @@ TH_API void THNN_(VolumetricMaxPooling_updateGradInput)(
    values in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window
    without any element gives the lowest finite value and index -1.
    Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding below 0 or above half the
-   kernel, an output without elements.
+   kernel, an empty output.
    Source: Torch7 nn.VolumetricDilatedMaxPooling. */
 TH_API void THNN_(VolumetricDilatedMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1651,8 +1651,8 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
    image, whose zeros count in the divisor; otherwise it is clipped to the image.
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
-   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without
-   elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an empty
+   output.
    Source: Torch7 nn.SpatialAveragePooling.
    [DERIVATIVE linear] */
 TH_API void THNN_(SpatialAveragePooling_updateOutput)(
@@ -1688,7 +1688,7 @@ TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
 
    Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.
    Errors: ValueError for a kernel or stride below 1, a kernel larger than the unpadded input, padding below 0 or above
-   half the kernel, an output without elements.
+   half the kernel, an empty output.
    Source: Torch7 nn.VolumetricAveragePooling.
    [DERIVATIVE linear] */
 TH_API void THNN_(VolumetricAveragePooling_updateOutput)(
@@ -1968,7 +1968,7 @@ TH_API void THNN_(FeatureLPPooling_updateGradInput)(
      output[n,c,x] = input[n, c, min(max(x - pad_l, 0), W - 1)]
 
    Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
-   Errors: ValueError for an output without elements. Source: Torch7 nn.TemporalReplicationPadding.
+   Errors: ValueError for an empty output. Source: Torch7 nn.TemporalReplicationPadding.
    [DERIVATIVE linear] */
 TH_API void THNN_(TemporalReplicationPadding_updateOutput)(
     THNNState *state,  // library state
@@ -1993,7 +1993,7 @@ TH_API void THNN_(TemporalReplicationPadding_updateGradInput)(
      output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W
 
    Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
-   Errors: ValueError for padding of W or more, and for an output without elements.
+   Errors: ValueError for padding of W or more, and for an empty output.
    Source: Torch7 nn.TemporalReflectionPadding.
    [DERIVATIVE linear] */
 TH_API void THNN_(TemporalReflectionPadding_updateOutput)(
@@ -2018,7 +2018,7 @@ TH_API void THNN_(TemporalReflectionPadding_updateGradInput)(
      output[n,c,y,x] = input[n, c, min(max(y - pad_t, 0), H - 1), min(max(x - pad_l, 0), W - 1)]
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
-   Errors: ValueError for an output without elements. Source: Torch7 nn.SpatialReplicationPadding.
+   Errors: ValueError for an empty output. Source: Torch7 nn.SpatialReplicationPadding.
    [DERIVATIVE linear] */
 TH_API void THNN_(SpatialReplicationPadding_updateOutput)(
     THNNState *state,  // library state
@@ -2047,7 +2047,7 @@ TH_API void THNN_(SpatialReplicationPadding_updateGradInput)(
      mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
-   Errors: ValueError for padding that is not below the size, and for an output without elements.
+   Errors: ValueError for padding that is not below the size, and for an empty output.
    Source: Torch7 nn.SpatialReflectionPadding.
    [DERIVATIVE linear] */
 TH_API void THNN_(SpatialReflectionPadding_updateOutput)(
@@ -2076,7 +2076,7 @@ TH_API void THNN_(SpatialReflectionPadding_updateGradInput)(
 
    Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T + pfront + pback, H + ptop + pbottom,
    W + pleft + pright). Negative padding crops.
-   Errors: ValueError for an output without elements. Source: Torch7 nn.VolumetricReplicationPadding.
+   Errors: ValueError for an empty output. Source: Torch7 nn.VolumetricReplicationPadding.
    [DERIVATIVE linear] */
 TH_API void THNN_(VolumetricReplicationPadding_updateOutput)(
     THNNState *state,  // library state

@@ -13,15 +13,15 @@
      CRITERION(module, (arguments), loss of x and t, gradInput of x, t and norm)
      COST(module, loss of x, gradInput of x and norm)            a criterion with neither target nor sizeAverage
 
-   The expressions see one element: x of input, y of output, g of gradOutput, t of target. They know nothing of tensors,
-   threads or vectors, so that another device can compile the same lines with its own THNN_MAP... and th_... norm is 1,
-   or 1 / elements if sizeAverage, times the weight of the element and, on the CPU, the gradient factor of the call
-   (CUDA multiplies the gradient by the factor).
+   The expressions see one element: x of input, y of output, g of gradOutput, t of target. They do not depend on
+   tensors, threads or vectors, so that another device can compile the same lines with its own THNN_MAP... and th_...
+   norm is 1, or 1 / elements if sizeAverage, times the weight of the element and, on the CPU, the gradient factor of
+   the call (CUDA multiplies the gradient by the factor).
 
    (arguments) lists the arguments after the tensors and sizeAverage, in the order of THNN.h:
 
-     SCALAR(name)    accreal name_; the expressions see it as `name`, of type real. The names that the macros declare
-                     themselves (x, y, g, t, w, norm, loss, ...) are refused
+     SCALAR(name)    accreal name_; the expressions see it as `name`, of type real. Names that the macros declare (x, y,
+     g, t, w, norm, loss, ...) are rejected
      INPLACE         bool inplace
      WEIGHTS         THTensor *weights: a factor for each element, or NULL
      BUFFER(name)    THTensor *name, neither read nor written

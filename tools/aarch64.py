@@ -1,4 +1,4 @@
-"""Compiles the package for aarch64 on another processor, and runs Python with it under qemu-user:
+"""Cross-compiles the package for aarch64, and runs Python with it under qemu-user:
 
     python -m tools.aarch64 ARGUMENTS    as ARGUMENTS of Python, such as -m thnn info
 
@@ -19,7 +19,7 @@ from .build import BuildError, build
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "build" / "aarch64"
 
-# The commands that are needed, and Debian's packages with them.
+# The commands needed, and the Debian packages that provide them.
 PROGRAMS = {
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
     "qemu-aarch64-static": "qemu-user-static",
@@ -39,7 +39,7 @@ PACKAGES = (
     *("pytest", "pytest-xdist", "hypothesis"),
 )
 
-# The processor that qemu emulates. torch reads these files, and without them those of the machine below.
+# The processor that qemu emulates. torch reads these files; without them it reads the host's.
 CPU = "neoverse-n1"
 CPU_FILES = {
     "proc/cpuinfo": "".join(
@@ -121,7 +121,7 @@ def make_package(package: Path) -> None:
 def python(arguments: Sequence[str]) -> int:
     """Runs Python for aarch64 in the current directory; returns its status."""
     path = [HERE / "package", HERE / "site", ROOT]
-    # Idle threads that spin would take the time of the others.
+    # Spinning idle threads would take time from the others.
     environment = {"PYTHONPATH": os.pathsep.join(map(str, path)), "OMP_WAIT_POLICY": "passive"}
     settings = [word for name, value in environment.items() for word in ("-E", f"{name}={value}")]
     interpreter = HERE / f"root/usr/bin/python{PYTHON}"

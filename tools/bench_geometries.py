@@ -1,4 +1,4 @@
-"""Times convolutions of random geometries against torch, and the geometries that are hardest for a blocked kernel.
+"""Times convolutions against torch: of random geometries, and of the geometries that are hardest for a blocked kernel.
 
 ``python -m tools.bench_geometries [--count N] [--seed N] [--named REGEX]`` times the named geometries and N
 random ones with one thread: output, gradInput and gradWeight, plain and transposed, in one to three dimensions, with

@@ -4,7 +4,7 @@ It measures
 
 - the time from an edit of a kernel to a gradient in the running Python;
 - thnn.load and a gradient with the library in the cache, also in a new process after the imports of torch and thnn;
-- the time by which a call of a loaded class exceeds that of an installed one;
+- how much longer a call of a loaded class takes than a call of an installed one;
 - the compilation for CUDA, by nvcc for the GPU of the machine (without one, for compute capability 9.0) and by the C++
   compiler for the emulation.
 
@@ -94,7 +94,7 @@ def _best(call: Callable[[int], None]) -> float:
 def _compile_cuda(
     own: LoadedModule, compiler: Compiler, architectures: tuple[str, ...]
 ) -> tuple[float, float]:
-    """The seconds that a compilation of four element types takes, and those of CPU time."""
+    """The seconds that a compilation of four element types takes, and its CPU seconds."""
     assert own._recipe is not None
     recipe = CudaRecipe(own._recipe, own.library, tuple(cuda_kernels(own._recipe)), compiler, architectures)
     with tempfile.TemporaryDirectory() as work:

@@ -48,7 +48,7 @@ class Layer:
 
     @property
     def dilations(self) -> list[int]:
-        """Of each axis; also the padding."""
+        """The dilation of each axis, which is also its padding."""
         return [*[1] * (len(self.sizes) - 2), self.dilation, self.dilation]
 
     def tensors(self, layout: str, seed: int = 0, relu: bool = False) -> list[Tensor]:

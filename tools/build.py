@@ -114,8 +114,8 @@ def configure(
     command = [cmake, "-G", generator, "-S", str(root), "-B", str(directory), *settings, *cmake_arguments]
     configured, cache = directory / "configured", directory / "CMakeCache.txt"
     if cache.exists():
-        # The build reruns CMake if a CMake file changes. CMake refuses a build directory that was configured for
-        # another source directory or another generator.
+        # The build reruns CMake if a CMake file changes. CMake rejects a build directory that was configured for
+        # another source directory or generator.
         if _read(configured) == "\n".join(command):
             return cmake
         known = {f"CMAKE_HOME_DIRECTORY:INTERNAL={root}", f"CMAKE_GENERATOR:INTERNAL={generator}"}
@@ -214,7 +214,7 @@ def _without_kernels(names: Iterable[str]) -> str:
 
 
 def _tool(name: str) -> str | None:
-    """The path of a program, preferably as installed with a package of this Python, otherwise on PATH."""
+    """The path of a program: from a package of this Python if it is there, otherwise from PATH."""
     places = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     return shutil.which(name, path=os.pathsep.join(places))
 

@@ -48,7 +48,7 @@ def build_library(
     settings: Sequence[str] = (),
     directory: Path | None = None,
 ) -> Path:
-    """Compiles the library for the libTHNN.so in `package` and puts it beside that; returns its path.
+    """Compiles the library for the libTHNN.so in `package` and puts it next to it; returns its path.
 
     Raises BuildError if there is no compiler, or with the compiler's output.
     """

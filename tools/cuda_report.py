@@ -80,8 +80,8 @@ def _output(*command: str) -> str:
 
 
 def occupancy(registers: int, shared: int, threads: int) -> int:
-    """The warps that a multiprocessor of compute capability 9.0 can hold: 65,536 registers, 228 KiB of shared memory of
-    which each block takes 1 KiB more than its own, 64 warps, 32 blocks."""
+    """The warps that a multiprocessor of compute capability 9.0 can hold: 65,536 registers, 228 KiB of shared memory,
+    where each block takes 1 KiB besides its arrays, 64 warps, 32 blocks."""
     warps = ceil(threads / 32)
     per_warp = ceil(registers * 32 / 256) * 256
     by_registers = 65536 // per_warp // 4 * 4 // warps if per_warp else 32

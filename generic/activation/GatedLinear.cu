@@ -20,8 +20,8 @@ void THNN_(GatedLinear_updateOutput)(THNNState *state, THTensor *input, THTensor
 namespace
 {
 
-/* Both halves of gradInput by one kernel, which reads the gate and the gradient once. A thread computes a Unit of
-   neighbours. */
+/* One kernel computes both halves of gradInput, so that gate and gradient are read once. A thread computes a Unit of
+   adjacent elements. */
 template <class Unit> struct Halves {
   Unit *first, *second;
   const Unit *gradient, *input, *gate;

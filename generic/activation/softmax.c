@@ -33,7 +33,7 @@ static ALWAYS_INLINE real positionMax(const real *x, int64_t channels)
   return max;
 }
 
-/* The sum of n terms exp(x - max), n a multiple of 16; stores the terms unless y is NULL. */
+/* Returns the sum of n terms exp(x - max), n a multiple of 16; stores the terms unless y is NULL. */
 static inline real termSum(const real *x, real *y, real max, int n)
 {
   real sum = 0;

@@ -4,7 +4,7 @@
 static ConvolutionModule convolution(THNNState *state, const THTensor *weight, int dT, int dW, int dH, int padT,
                                      int padW, int padH, int dilationT, int dilationW, int dilationH, int groups)
 {
-  /* The checks refuse a weight with other dimensions. */
+  /* The checks reject a weight with other dimensions. */
   const int dims = weight->ndim >= 3 && weight->ndim <= 5 ? weight->ndim - 2 : 2;
   ConvolutionModule m = convolutionModuleMake(CONVOLUTION_FILTERS, dims);
   m.kernelOfWeight = true;

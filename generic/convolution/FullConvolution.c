@@ -5,7 +5,7 @@ static ConvolutionModule convolution(THNNState *state, const THTensor *weight, i
                                      int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT,
                                      int adjW, int adjH, int groups)
 {
-  /* The checks refuse a weight with other dimensions. */
+  /* The checks reject a weight with other dimensions. */
   const int dims = weight->ndim >= 3 && weight->ndim <= 5 ? weight->ndim - 2 : 2;
   ConvolutionModule m = convolutionModuleMake(CONVOLUTION_TRANSPOSED, dims);
   m.kernelOfWeight = true;

@@ -50,8 +50,8 @@ static View<Element, 3> filterView(const THTensor *t)
   return {TH_DATA(t), {t->stride[0], t->stride[1], t->stride[2]}};
 }
 
-/* The rows of the table, each checked, and behind them a Connection whose `input` is the number of bad rows. NULL, with
-   the status set, if there is no memory. */
+/* The rows of the table, each checked, followed by a Connection whose `input` is the number of bad rows. NULL, with the
+   status set, if there is no memory. */
 static Connection *readTable(THNNState *state, const THTensor *table, int nInputPlane, int nOutputPlane)
 {
   const int64_t rows = table->size[0];
@@ -73,7 +73,7 @@ static Connection *readTable(THNNState *state, const THTensor *table, int nInput
 }
 
 /* A block lists the connections of one target channel: a thread counts the connections in a part of the table, then
-   writes them behind the connections of the threads before it. */
+   writes them after the connections of the threads before it. */
 static __global__ void __launch_bounds__(THREADS)
     listKernel(const Connection *connections, int64_t rows, bool targetIsInput, Range *ranges, ListEntry *entries)
 {
@@ -213,7 +213,7 @@ namespace
 {
 
 /* The gradients of the parameters as a reduction. A row is up to SUMS elements of a filter, which share the elements of
-   `small` and the places of `large`, or, behind the filters, a bias. The windows slide over `large`, and each has an
+   `small` and the places of `large`, or, after the filters, a bias. The windows slide over `large`, and each has an
    element of `small`: a term is a window of an image, or an element of an output channel. */
 struct ParameterGradient {
   static const int SUMS = 9;

@@ -38,7 +38,7 @@ static inline ConvolutionModule convolutionModuleMake(ConvolutionWeight weight, 
   return (ConvolutionModule){.weight = weight, .groups = 1, .geometry = convolutionMake(dims)};
 }
 
-/* Sets axis 0 (depth), 1 (height) or 2 (width) from the arguments of a function, whose names error messages contain. */
+/* Sets axis 0 (depth), 1 (height) or 2 (width) from the arguments of a function, which error messages name. */
 #define CONVOLUTION_AXIS(m, d, k, s, p, dilation_, added)                  \
   do {                                                                     \
     (m)->geometry.axis[d] = (WindowAxis){1, 1, k, s, p, dilation_};        \

@@ -1,14 +1,13 @@
 #include "modules/FeatureLPPooling.h"
 #include "runtime/integer.h"
 
-/* Lanes: outputs that are computed together, neighbours along the last dimension or, without one, along the
-   features. */
+/* Lanes: outputs that are computed together, adjacent along the last dimension or, without one, along the features. */
 #define MOST_LANES 256
 
 enum { BATCH, FEATURE, ROW, LANE };
 
-/* (N, F, A, B), of which only F is required: missing dimensions have the size 1. If B has size 1, A takes its place, so
-   that the lanes run along A. */
+/* (N, F, A, B), where only F is required: missing dimensions have size 1. If B has size 1, A takes its place, so that
+   the lanes run along A. */
 typedef struct Features {
   real *data;
   int64_t size[4], stride[4];

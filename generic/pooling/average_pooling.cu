@@ -1,4 +1,4 @@
-/* Averages of windows that slide over images and volumes. */
+/* Averages of sliding windows in images and volumes. */
 
 #include "modules/SpatialAveragePooling.h"
 #include "modules/VolumetricAveragePooling.h"

@@ -1,4 +1,4 @@
-/* Maxima of windows that slide over series, images and volumes. */
+/* Maxima of sliding windows in series, images and volumes. */
 
 #include "modules/SpatialDilatedMaxPooling.h"
 #include "modules/SpatialMaxPooling.h"

@@ -170,7 +170,7 @@ static void prepareGradInput(THNNState *state, const Pooling *pooling, THTensor 
   THNN_CHECK_NO_OVERLAP(gradInput, indices);
 }
 
-/* --- windows that slide --- */
+/* --- sliding windows --- */
 
 void THNN_(maxPoolingUpdateOutput)(THNNState *state, const PoolingWindow *window, THTensor *input,
                                    THTensor *output, THIndexTensor *indices)

@@ -1,5 +1,5 @@
 /* Adaptive and fractional pooling: the number of regions is an argument. Adaptive regions follow from it and the size
-   of the input; the size of fractional regions is an argument, too, and they also depend on random samples. */
+   of the input; the size of fractional regions is also an argument, and they depend on random samples. */
 
 #include "modules/SpatialAdaptiveAveragePooling.h"
 #include "modules/SpatialAdaptiveMaxPooling.h"

@@ -62,7 +62,7 @@ typedef struct PanelPart {
   int64_t panel, tile, endTile;
 } PanelPart;
 
-/* Part number `part` of `parts`, of which `down` divide the rows: micro-tiles [tile, endTile), and [at, end) of them in
+/* Part number `part` of `parts`; `down` of them divide the rows: micro-tiles [tile, endTile), and [at, end) of them in
    all panels, one panel after the other. */
 typedef struct Part {
   int64_t tile, endTile, at, end;
@@ -96,8 +96,8 @@ static PanelPart nextPart(Part *p)
          thnn_range.at < thnn_range.end;)                                                                      \
       for (PanelPart part = nextPart(&thnn_range), *thnn_once = &part; thnn_once; thnn_once = NULL)
 
-/* The memory that the cell reads or writes after the products of a part, which prefetch it: a column range of each
-   block of H columns. A row has few adjacent columns of a panel, so that hardware does not prefetch them. */
+/* The memory that the cell reads or writes after the products of a part, prefetched during the products: a column range
+   of each block of H columns. A row has few adjacent columns of a panel, so that hardware does not prefetch them. */
 typedef struct CellPrefetch {
   int64_t H, first;        /* columns per block, first column of the panel */
   int columns;             /* columns of the panel */
@@ -220,7 +220,7 @@ static Step nextStep(const Steps *s, Step at, bool later)
   return (Step){at.number - 1, at.first - size, size};
 }
 
-/* The block of the sum of the hidden states for a gate. */
+/* The block that holds the hidden states' sum for a gate. */
 static int hiddenBlock(const Steps *s, int gate)
 {
   const Cell *cell = s->cell;

@@ -33,7 +33,7 @@ struct SparseInput {
     return (!hasSamples || checkSample(integerAt(i, 0), i)) && checkColumn(integerAt(i, 1), i);
   }
 
-  /* 0, which is bad, for NaN and magnitudes of 1e18 and more, lest the conversion overflow int64. */
+  /* 0, which is bad, for NaN and magnitudes of 1e18 and more, whose conversion would overflow int64. */
   __device__ int64_t integerAt(int64_t i, int which) const
   {
     const real number = numberAt(i, which);

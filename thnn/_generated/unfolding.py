@@ -16,7 +16,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'sH', 'scalar', doc='stride along the height'),
         A('int', 'sW', 'scalar', doc='stride along the width'),
-    ), 'Im2Col: the patches of an image under a sliding window, one per column. Here dH and dW are dilations, and\nsH and sW strides.\n\n  output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with\noH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.\nErrors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that\ndo not fit. Source: torch.nn.functional.unfold, which gives the same result.', 'unfolding', 'linear'),
+    ), 'Im2Col: the patches of an image under a sliding window, one per column. Here dH and dW are dilations, and\nsH and sW strides.\n\n  output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with\noH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.\nErrors: ValueError for a kernel, dilation or stride below 1, negative padding, an empty output, sizes that\ndo not fit. Source: torch.nn.functional.unfold, which gives the same result.', 'unfolding', 'linear'),
     F('Im2Col_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss w.r.t. output, sized as output'),

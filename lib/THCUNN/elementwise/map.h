@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(THREADS) packedMapKernel(int64_t count, MapDat
     }
     ((Pack<T> *)data.output)[i] = result;
   }
-  /* The first threads also compute one element behind the last pack each. */
+  /* The first threads also compute one element each after the last pack. */
   const int64_t tail = packs * size + i;
   if (tail >= count) return;
 #pragma unroll
@@ -253,7 +253,7 @@ template <class T, int N, class F> struct PackedSum {
     partial += sum;
   }
   __device__ Value merge(Value a, Value b) const { return a + b; }
-  /* Also adds the elements behind the last pack. */
+  /* Also adds the elements after the last pack. */
   __device__ void finish(int64_t, Value sum) const
   {
     for (int64_t i = elements / Pack<T>::size * Pack<T>::size; i < elements; i++) {

@@ -7,8 +7,8 @@
    for other threads (a barrier, a shuffle), then the next one runs. THCUNN_EMULATION_ORDER chooses the order of threads
    and blocks: forward (default), reverse, or a number, the seed of random orders; a result that depends on it is a
    race. Shared arrays have their exact size on the heap, so that AddressSanitizer sees accesses beyond them, and start
-   as NaN. Barriers that not all threads reach, absent lanes of a warp, and launches that a GPU refuses end the process
-   with a message.
+   as NaN. Barriers that not all threads reach, absent lanes of a warp, and launches that a GPU would reject end the
+   process with a message.
 
    With THCUNN_EMULATION_RACES, each thread is a fiber of ThreadSanitizer, and barriers are the only synchronization
    that it sees, so that it finds races also where the order of this run hides them.
@@ -48,7 +48,7 @@ struct dim3 {
   dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-/* Of the running thread. */
+/* Indices of the running thread, and the sizes of its launch. */
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 

@@ -73,7 +73,7 @@ template <class I, PoolingIndex KIND, class Axis> struct CheckIndices {
   Images<const int64_t, I> indices;
   IndexDecoder<I, KIND> decoder;
   Axis axis[WINDOW_AXES];
-  IndexCheck check; /* of numbers from 0, or -1 if that is allowed, to the largest index */
+  IndexCheck check; /* indices from 0, or -1 if that is allowed, to the largest */
   PlaneFlags<I> elsewhere;
 
   __device__ void operator()(int64_t i) const

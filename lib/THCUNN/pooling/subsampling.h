@@ -8,8 +8,8 @@ namespace thcunn
 namespace pooling
 {
 
-/* The gradients of the factor and the bias of each channel, which is a row of the reduction: a term is an output of the
-   channel. */
+/* The gradients w.r.t. the factor and the bias of each channel. A channel is a row of the reduction, an output of the
+   channel a term. */
 template <class T, class I> struct ScaleGradient : LoadsOneTerm {
   typedef typename Arithmetic<T>::type R;
   typedef NoCoefficients Coefficients;

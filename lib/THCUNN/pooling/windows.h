@@ -4,8 +4,8 @@
 /* The windows of pooling along one axis: SlidingAxis, AdaptiveAxis and FractionalAxis (lib/THNN/pooling). Each axis has
 
      Span<I> inputs(const Place<I> &output, int a)   the inputs of an output that exist, along axis a
-     Span<I> outputs(I i)                            all outputs that read input i, and perhaps others beside them
-     bool mayRead(I o, I i)                          whether output o is one of them
+     Span<I> outputs(I i)                            all outputs that read input i, and perhaps others bool mayRead(I o,
+     I i)                          whether output o is one of them
      I divisor(I o, bool countPadding)               the divisor of output o (poolingDivisor)
      static int64_t uniformDivisor(const WindowAxis &, bool countPadding)   the divisor of all outputs; 0 if they differ
      static int64_t longest(const WindowAxis &)      an upper bound on the number of inputs of an output
@@ -246,7 +246,7 @@ template <class I, class Kind, int AXES> struct InputGroups {
     p.x[ALONG] *= SIZE;
     return p;
   }
-  /* The outputs that read an input of the group that begins at p, and perhaps others beside them. */
+  /* The outputs that read an input of the group that begins at p, and perhaps others. */
   __device__ void readers(const Place<I> &p, Span<I> (&span)[WINDOW_AXES]) const
   {
 #pragma unroll
@@ -322,7 +322,7 @@ template <class T, class I, class Kind> struct WindowReader {
 };
 
 /* Outputs that lanes of a warp share: each of `count` lanes, a power of two, has a column of the window, so that the
-   lanes of a warp read neighbouring elements of some windows beside each other. */
+   lanes of a warp read adjacent elements of adjacent windows. */
 struct WindowLanes {
   int64_t outputs;
   int shift;

@@ -198,7 +198,7 @@ void interpolateElements(THNNState *state, const Positions<typename Arithmetic<T
           weight *= next ? fraction[a] : 1 - fraction[a];
           p += next ? x.axis[a] : 0;
         }
-        /* An input without weight is not read: it may be infinite or lie behind the last one. */
+        /* An input without weight is not read: it may be infinite or lie beyond the last one. */
         if (weight != 0) sum += weight * load(p);
       }
       store(to, sum);
@@ -278,7 +278,7 @@ static double mostCandidates(const ResampleAxis *axis)
   if (axis->kind == RESAMPLE_REPLICATE) {
     most = input == 1 ? output : fmax(fmax(before, output - before - input) + 1, 1);
   } else {
-    /* Positions are at a distance of `step` inputs from each other; those behind the last input are moved to it. */
+    /* Positions are `step` inputs apart; positions beyond the last input are moved to it. */
     const bool linear = axis->kind != RESAMPLE_NEAREST;
     const double step = axis->scale != 0                ? axis->scale
                         : axis->kind == RESAMPLE_LINEAR ? (input - 1) / (output - 1)

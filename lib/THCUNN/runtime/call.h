@@ -95,7 +95,7 @@ struct IndexCheck : ElementCheck {
     refuse(value, position);
     return false;
   }
-  /* The same check for an element of a real tensor, which must be a whole number. */
+  /* As above, for an element of a real tensor, which must be a whole number. */
   template <class R> __device__ bool isWhole(R value, int64_t position = -1) const
   {
     const bool fits = value > (R)-9e18 && value < (R)9e18;

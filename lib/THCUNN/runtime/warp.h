@@ -30,7 +30,7 @@ template <class V, class F> __device__ V shuffledWords(const V &value, const F &
   return result;
 }
 
-/* The value of the lane whose number is greater by `step`. All lanes call it. */
+/* The value of the lane `step` lanes higher. All lanes call it. */
 template <class V> __device__ V shuffledDown(const V &value, int step)
 {
   return shuffledWords(value, [=](uint32_t word) { return __shfl_down_sync(ALL_LANES, word, step); });

@@ -11,7 +11,7 @@ namespace thcunn
      int64_t key(int64_t i) const;   __device__: the key of entry i, at least 0; -1 leaves the entry out
 
    An item is a key and the position of its entry as one number, so that no two items are equal and the order of a sort
-   is unique. Entries that are left out have the key `keys`, behind all others. */
+   is unique. Entries that are left out have the key `keys`, after all others. */
 struct SortedItems {
   const uint64_t *item;
   int64_t count, keys;

@@ -178,7 +178,7 @@ static ALWAYS_INLINE void applyRow(ElementMap map, real *out, const real *g, con
   if (n) mapValues(map, out + c, g + c, x + c, n, adjacentChannels(k, c, n), nonTemporal);
 }
 
-/* Row by row, which is the order of memory: hardware prefetchers follow it. */
+/* Row by row, in memory order, which hardware prefetchers follow. */
 static ALWAYS_INLINE void applyRows(ElementMap map, const BatchNorm *b, Tile tile, const Coefficients *k,
                                     bool nonTemporal)
 {

@@ -58,8 +58,8 @@ static ALWAYS_INLINE void prefetchVectors(const real *p)
 
 /* ---- channels-last ---- */
 
-/* Rows of a partial sum. Rows are read one after the other, the order of memory, which hardware prefetchers follow;
-   partial sums stay in the first-level cache. */
+/* Rows of a partial sum. Rows are read in memory order, which hardware prefetchers follow; partial sums stay in the
+   first-level cache. */
 #define SUM_ROWS 8
 
 /* The place of a row in its partial sum. Each of the last rows % SUM_ROWS rows is a separate partial sum. */

@@ -82,7 +82,7 @@ static void shiftedSums(const real *x, int64_t runs, int64_t toPrefetch, int64_t
       addShifted(v_load(p + 2 * VL) - k, &s2, &q2);
       addShifted(v_load(p + 3 * VL) - k, &s3, &q3);
     }
-    /* Short runs are common, so the remainder uses independent sums, too. */
+    /* Short runs are common, so the remainder also uses independent sums. */
     if (p < end) addShifted(v_load(p) - k, &s0, &q0);
     if (p + VL < end) addShifted(v_load(p + VL) - k, &s1, &q1);
     if (p + 2 * VL < end) addShifted(v_load(p + 2 * VL) - k, &s2, &q2);

@@ -17,7 +17,6 @@
    hardware prefetchers do not follow the jumps between the planes of a channel. */
 #define PREFETCHED_BYTES (2 << 20)
 
-/* Cuts channels and positions into tiles. */
 static void setGrid(BatchNorm *b)
 {
   const bool channelsFirst = b->layout == LAYOUT_CHANNELS_FIRST, channelsLast = b->layout == LAYOUT_CHANNELS_LAST;

@@ -23,7 +23,7 @@ typedef struct ColumnBlock {
    `leastPositions`, then channels and kernel elements. */
 void THNN_(columnBlockSize)(int64_t *size, int64_t leastPositions);
 
-/* Sets the strides of a block's axes, of which one kind is innermost. */
+/* Sets the strides of a block's axes; one kind of them is innermost. */
 typedef enum ColumnIndex { COLUMN_POSITION, COLUMN_CHANNEL, COLUMN_ELEMENT } ColumnIndex;
 void THNN_(columnStrides)(const int64_t *size, ColumnIndex innermost, int64_t *stride);
 

@@ -47,7 +47,7 @@ static inline real updatedEntry(GradWeightUpdate u, real entry, real sum)
   return u.overwrites ? sum : entry + u.scale * sum;
 }
 
-/* The same for n <= VL adjacent entries. */
+/* As above, for n <= VL adjacent entries. */
 static inline void updateEntries(GradWeightUpdate u, real *entry, vreal sum, int n)
 {
   if (n == VL) v_store(entry, u.overwrites ? sum : v_load(entry) + u.scale * sum);
@@ -154,10 +154,10 @@ bool THNN_(correlateColumnZones)(const Correlation *correlation, CorrelationFunc
 /* Sets every element of the target to its channel's bias, or to 0. */
 void THNN_(correlationFill)(const Correlation *correlation);
 
-/* The same for all pixels of gradInput. */
+/* Sets all pixels of gradInput to their channel's bias, or to 0. */
 void THNN_(fillWithBias)(const Convolution *geometry, ConvolutionView gradInput, ConvolutionView bias);
 
-/* The same, unless a kernel element reaches every pixel. */
+/* As above, unless kernel elements reach every pixel. */
 void THNN_(fillUnreached)(const Convolution *geometry, ConvolutionView gradInput, ConvolutionView bias);
 
 /* Sets the fields that the correlations of all residue classes of gradInput share. correlationOfResidue completes the

@@ -106,8 +106,8 @@ static void computeBand(const Bands *b, int64_t firstVector, int64_t firstImage,
   }
 }
 
-/* Direct convolution is faster where the stride is 1, unless rows are short; and even then for kernels of more than 7
-   rows, by column kernels. */
+/* Direct convolution is faster if the stride is 1 and rows are not short. With kernels of more than 7 rows its column
+   kernels are faster even for short rows. */
 static bool isFaster(const Convolution *g, Product product)
 {
   bool strided = false;

@@ -119,7 +119,7 @@ static inline int64_t taskMicrotiles(const GradWeightPlan *p, int64_t channels, 
 void THNN_(packGradients)(const Correlation *c, const Tile *output, int64_t channel, int64_t lanes, int64_t width,
                           real *packed);
 
-/* The memory that packGradients reads, as far as the positions of the tile are contiguous. */
+/* The memory that packGradients reads, while the positions of the tile are contiguous. */
 PrefetchRegion THNN_(gradientRegion)(const Correlation *c, const Tile *output, int64_t channel, int64_t lanes);
 
 /* --- algorithms -------------------------------------------------------------------------------------------------- */

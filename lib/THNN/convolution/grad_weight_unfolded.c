@@ -3,8 +3,8 @@
 #define UNFOLDED_POSITIONS (2 * TILE_POSITIONS) /* most positions in all */
 #define UNFOLDED_CHANNELS 64                    /* channels per block */
 
-/* True if there are few positions and enough channels, the entries of a filter or the channels of each kernel element
-   are contiguous in memory, and packed tile and patches fit into scratch memory. */
+/* True if positions are few and channels enough, if the entries of a filter or the channels of each kernel element are
+   contiguous in memory, and if packed tile and patches fit into scratch memory. */
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p)
 {
   const Correlation *c = &p->c;

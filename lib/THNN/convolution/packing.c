@@ -164,7 +164,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   const bool transposes = stride != 1 && c->sourceChannelStride == 1 && channels > 4;
   const bool areAdjacent =
       !transposes && last->sourceStride == 1 && last->dilation == 1 && packed->residues >= ADJACENT_RESIDUES;
-  real *packedEnd = memory; /* behind the last packed element of the first channel; used if rows are transposed */
+  real *packedEnd = memory; /* after the last packed element of the first channel; used if rows are transposed */
   for (int64_t ch = 0; ch < (transposes ? 1 : channels); ch++) {
     int64_t at[2] = {0};
     for (int64_t slice = extent[0] * extent[1]; slice > 0; slice--, nextIndex(at, extent, 2)) {
@@ -175,7 +175,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
         if (x < 0 || x >= c->axis[d].sourceSize) sliceInside = false;
         else start += x * c->axis[d].sourceStride;
       }
-      /* Rows are packed in the order of memory, so that each overwrites the excess of the row before. */
+      /* Rows are packed in memory order, so that each overwrites the excess of the row before. */
       real *to = memory + ch * packed->channelPitch + at[0] * packed->pitch[0] + at[1] * packed->pitch[1];
       if (stride == 1) { /* one residue */
         const int64_t pitch = packed->pitch[2];

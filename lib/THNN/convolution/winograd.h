@@ -5,7 +5,7 @@
 #include "convolution/winograd_kernels.h"
 
 /* Winograd's method for 3x3 kernels (Winograd 1980; Lavin and Gray 2016): 2x2 positions, a Winograd tile, take 16
-   products per pair of channels instead of 36. Kernels may have a depth, too: the slices that a position reads are
+   products per pair of channels instead of 36. Kernels may have a depth: the slices that a position reads act as
    further channels. They may have a dilation of rows and columns, which divides positions into residue classes.
 
    The 4x4 source coordinates that a Winograd tile reads, its patch, and the filters are transformed to 16 components
@@ -99,15 +99,15 @@ static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *bl
    and columns that is a multiple of their stride. */
 bool THNN_(winogradSuits)(const Correlation *c);
 
-/* The tiles of a block that have some of the components: rows and columns of tiles of an image, tiles in all, and tiles
-   of a micro-tile. */
+/* The tiles of a block that have some of the components: rows and columns of tiles per image, total tiles, and tiles
+   per micro-tile. */
 typedef struct WinogradTileSet {
   int64_t rows, columns, count, together;
 } WinogradTileSet;
 
 /* Only the last position of a tile needs the last component of an axis; in gradWeight this component is the gradient of
-   that position. Tiles whose last position is outside of the image do not have it. The sets of tiles by component: [is
-   it the last one of the rows][is it the last one of the columns]. */
+   that position. Tiles whose last position is outside of the image do not have it. The sets of tiles by component:
+   [last of the rows][last of the columns]. */
 typedef struct WinogradTileSets {
   WinogradTileSet of[2][2];
 } WinogradTileSets;

@@ -30,7 +30,7 @@ bool THNN_(winogradGradWeight)(const Correlation *c, GradWeightUpdate update)
 typedef struct Plan {
   Correlation c;
   int m, components;
-  int64_t residues, tiles[4], block[4], blocks;               /* blocks: of all residue classes */
+  int64_t residues, tiles[4], block[4], blocks;               /* blocks: in all residue classes */
   int64_t out, in, outTasks, inTasks;                         /* channels of a task */
   int64_t patchReals, gradientReals, sumReals, gradientPitch; /* per component */
 } Plan;

@@ -128,7 +128,7 @@ void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, cons
                           (block->start[0] + image[0]) * c->axis[0].sourceStride +
                           (sliceInside ? z * depth->sourceStride : 0);
       for (int64_t tile = 0; tile < block->size[2]; tile++) {
-        real *row[6]; /* the strip is a ring of m + 2 rows, of which m are new per row of tiles */
+        real *row[6]; /* the strip is a ring of m + 2 rows, m of them new per row of tiles */
         for (int64_t y = 0; y < m + 2; y++) {
           const int64_t sourceY = firstY + m * tile + y;
           row[y] = strip + (m * tile + y) % (m + 2) * pixels * VL;

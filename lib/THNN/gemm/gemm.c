@@ -22,7 +22,7 @@
 #define TILE_A (GEMM_MR * GEMM_KC) /* reals of a that are packed per micro-tile and K-block */
 #define TILES_OF_A (A_BYTES / (TILE_A * (int64_t)sizeof(real)))
 
-/* The additional cost of a row of c of which two threads write parts, in terms of a row of a micro-tile: the prefetcher
+/* The additional cost of a row of c that two threads write parts of, in terms of a row of a micro-tile: the prefetcher
    of one core takes cache lines that the other core writes. Measured on an AMD EPYC (Zen 4) whose cores do not share a
    cache. */
 #define SHARED_LINE_COST 576.0
@@ -235,7 +235,7 @@ static void setRowPointers(const Gemm *p, const Block *s, int64_t k, RowPointers
 }
 
 /* Packs terms k .. k + K - 1 of all micro-tiles of a block. If the rows of a term are contiguous, a few terms are
-   packed for all micro-tiles before the next ones: memory is then read in its order, each cache line once. */
+   packed for all micro-tiles before the next ones: memory is then read in order, each cache line once. */
 static void packA(const Gemm *p, real *packed, const Block *s, int64_t k, int64_t K)
 {
   const GemmOperand *a = &p->a;
@@ -344,7 +344,7 @@ static bool storesInPlace(const Gemm *p)
        pack the rows of a, [k][m]; or read them in place      L1
        for each panel: multiply, store to c
 
-   Memory is written in its order, and once. */
+   Memory is written once, in order. */
 static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
                             int64_t endColumn)
 {
@@ -383,7 +383,7 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
       const PrefetchRegion source = operandRegion(p, a, ahead, next, 0, terms),
                            result = {p->c + ahead * a->cStride[3] + firstColumn, next, a->cStride[3],
                                      endColumn - firstColumn};
-      /* The longer rows; those of a single panel are written in the order of memory, which hardware prefetches. */
+      /* The longer rows; rows of a single panel are written in memory order, which hardware prefetches. */
       const bool prefetchesSource = panels == 1 || source.length > result.length;
       prefetch = makePrefetchPlan(prefetchesSource ? source : result, panels, terms);
     }

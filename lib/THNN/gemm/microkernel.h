@@ -9,7 +9,7 @@
 
      c[m][n] = initial[m][n] + sum over k of a(m, k) * b[k][n]     m < MR = R * Q, n < NR = V * VL
 
-   The rows of c are cStride reals apart, those of b bStride. a is not packed, so that a convolution can read its
+   The rows of c are cStride reals apart, the rows of b bStride. a is not packed, so that a convolution can read its
    patches in place: its MR rows are R pointers to Q adjacent elements each, and a table of offsets leads from one k to
    the next:
 

@@ -8,7 +8,7 @@
    The columns of an image have an element for each channel, window and, in im2col and col2im, kernel element:
 
      columns[n, c, k, q] <-> image[n, c, x]
-     x = q * stride - padding + k * dilation, as far as x lies in the image */
+     x = q * stride - padding + k * dilation, if x lies in the image */
 
 typedef struct Im2col {
   WindowAxis axis[4]; /* input: of the image; output: of the columns. The last axis is vectorised. */

@@ -1,5 +1,5 @@
-/* The mean of adaptive regions or of windows that slide, and its gradient, in small planes. VL planes are transposed
-   into a tile, so that lanes are planes; sums are separable, first along one axis, then along the others. */
+/* The mean of adaptive regions or sliding windows, and its gradient, in small planes. VL planes are transposed into a
+   tile, so that lanes are planes; sums are separable, first along one axis, then along the others. */
 
 #include "gemm/transpose.h"
 #include "pooling/lanes.h"
@@ -91,7 +91,7 @@ static ALWAYS_INLINE vreal addColumns(const real *row, Region columns)
   return sum;
 }
 
-/* Row (d, h) of the means: rows are added first. */
+/* Computes row (d, h) of the means: adds the rows first. */
 static void meansOfTileRow(const RegionSums *f, const TileBuffers *b, int64_t d, int64_t h, real *to)
 {
   const real rows = b->divisors[0][d] * b->divisors[1][h];

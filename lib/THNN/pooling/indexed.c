@@ -65,7 +65,7 @@ static ALWAYS_INLINE void copyElement(IndexedCopy copy, int64_t offset, real *po
 }
 
 /* The offsets in the plane of n packed kernel elements, `step` apart; the window of the first one begins at offset
-   `origin`, that of the next one `next` behind it. -1 if the index is -1. */
+   `origin`, the next one's `next` further. -1 if the index is -1. */
 static ALWAYS_INLINE void packedOffsets(const Pooling *pooling, const PoolingImages *x, int64_t origin,
                                         int64_t next, int64_t n, const int64_t *index, int64_t step,
                                         int64_t *offset)

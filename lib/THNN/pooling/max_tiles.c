@@ -19,8 +19,8 @@ typedef struct TileAxis {
   bool hasEmpty; /* a window without inputs */
 } TileAxis;
 
-/* Pixels of VL planes: x, of which the tile has the rows that windows read, y with its indices, and the largest
-   elements of the windows along the width in every row of x. */
+/* Pixels of VL planes: the rows of x that windows read, y with its indices, and the largest elements of the windows
+   along the width in every row of x. */
 typedef struct TileBuffers {
   TileAxis axis[WINDOW_AXES];
   int64_t width, height; /* size of y, and of x in the tile */

@@ -4,7 +4,7 @@
 #include "runtime/kernel.h"
 #include "runtime/window.h"
 
-/* Maximum and average of windows that slide along one to three axes, and their gradients. Tensors may have any strides.
+/* Maximum and average of windows sliding along one to three axes, and their gradients. Tensors may have any strides.
 
    The lanes of vectors are elements that are contiguous in memory:
      - channels-last tensors: the channels of one pixel. Each kernel element reads another pixel.

@@ -217,8 +217,8 @@ static void divideSums(const SumBuffers *b)
   }
 }
 
-/* Stores copies of a row one after the other with non-temporal stores. `tile` has memory for n + VL elements and one
-   more row: the row over and over, from which a vector is read at any place of the row. */
+/* Stores successive copies of a row with non-temporal stores. `tile` has memory for n + VL elements and one more row;
+   it holds repeats of the row, so that a vector can be read from any place of the row. */
 static void streamCopies(const real *row, int64_t n, int64_t copies, real *tile, real *to)
 {
   const int64_t all = copies * n, head = MIN((int64_t)(-(uintptr_t)to % VBYTES / sizeof(real)), all);

@@ -92,8 +92,8 @@ static inline bool windowsAreRegions(const Pooling *p)
   return large;
 }
 
-/* True if windows that slide over small planes are faster with planes in lanes than with the pixels of a row in lanes:
-   if rows fill few lanes or windows are large. Windows of up to 4 elements, 2 x 2 of stride 2, have fast loops for
+/* True if sliding windows in small planes are faster with planes in lanes than with the pixels of a row in lanes: if
+   rows fill few lanes or windows are large. Windows of up to 4 elements, 2 x 2 of stride 2, have fast loops for
    rows. */
 static inline bool windowsSuitTiles(const Pooling *p)
 {
@@ -119,8 +119,7 @@ void THNN_(poolingRegionAverage)(const PoolingRegions *regions, const THTensor *
 void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const THTensor *gradOutput,
                                          THTensor *gradInput);
 
-/* The mean of windows that slide, and the gradient. False, and nothing is computed, unless planes are small and
-   dense. */
+/* The mean of sliding windows, and the gradient. False, and nothing is computed, unless planes are small and dense. */
 bool THNN_(poolingAverageTiles)(const Pooling *pooling, bool countPadding, const THTensor *input,
                                 THTensor *output);
 bool THNN_(poolingAverageTilesBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,

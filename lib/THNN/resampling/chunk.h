@@ -400,7 +400,7 @@ static inline int64_t copiedRun(const Chunk *c, int64_t i)
   return run;
 }
 
-/* `step` is the distance of pixels of the row, and `toStep` that of the results. `kind` is constant. */
+/* `step` is the distance between pixels of the row, `toStep` between results. `kind` is constant. */
 static ALWAYS_INLINE void gatherPixelsOf(const Chunk *c, int64_t lanes, const real *source, int64_t step,
                                          int ahead, real *to, int64_t toStep, StoreKind kind)
 {

@@ -36,7 +36,7 @@ static Pixels packedPixels(const ResampleImages *t, real *data, int64_t count)
 /* True if the blocks of a pixel are vectors in memory. */
 static bool isWhole(const Pixels *p) { return p->lane == 1 && p->count % VL == 0; }
 
-/* Pixels of output or gradOutput whose blocks are vectors in memory: in place, or packed. */
+/* Pixels of output or gradOutput with blocks that are vectors in memory: in place, or packed. */
 typedef struct Row {
   real *data;
   int64_t pixel; /* distance between pixels */
@@ -44,7 +44,7 @@ typedef struct Row {
 
 static real *pixelsRow(const Pixels *p, int64_t d, int64_t h) { return p->data + d * p->sd + h * p->sh; }
 
-/* Packs `columns` pixels of `count` channels; the lanes behind the last channel become 0. */
+/* Packs `columns` pixels of `count` channels; the lanes after the last channel become 0. */
 static void packRow(const real *from, int64_t lane, int64_t step, int64_t columns, int64_t count, real *to)
 {
   const int64_t pixel = ceilDivide(count, VL) * VL;

@@ -86,7 +86,7 @@ static void sumListed(const Task *t, const real *origin, const Tap *slice, int s
   sumPixels(slices * rows, tap, t->chunk->length, t->lanes, t->f->x.sw, t->f->backward ? 2 : 1, sums, add);
 }
 
-/* The same for lists that are longer, or continued by other tables. */
+/* As above, for lists that are longer, or continued by other tables. */
 static __attribute__((noinline)) void sumLongLists(const Task *t, const RowPlace *p, const real *origin,
                                                    real *sums)
 {
@@ -132,16 +132,16 @@ static inline const real *sourceRow(const Task *t, const RowPlace *p, real *sums
   return sums;
 }
 
-/* Moves a row of results from scratch memory to the tensor. */
+/* Copies a row of results from scratch memory to the tensor. */
 static void moveLine(const Task *t, const real *line, real *to)
 {
   const int64_t count = t->chunk->end - t->chunk->first, step = t->f->y.w > 1 ? t->f->y.sw : 1;
   for (int64_t i = 0; i < count; i++) to[i * step] = t->chunk->skipped > 0 ? to[i * step] + line[i] : line[i];
 }
 
-/* Appends `count` results to the pending ones and writes all whole vectors with non-temporal stores; the elements
-   behind the last whole vector stay pending. Results follow each other in memory. A first vector that begins with
-   elements of another task is stored normally, without them. */
+/* Appends `count` results to the pending ones and writes all whole vectors with non-temporal stores; the elements after
+   the last whole vector stay pending. Results follow each other in memory. A first vector that begins with elements of
+   another task is stored normally, without them. */
 static void streamPending(Task *t, real *to, int64_t count)
 {
   real *line = t->scratch->lines[0], *aligned = to - t->pending;
@@ -209,8 +209,8 @@ static ALWAYS_INLINE int rowTaps(const Task *t, const RowTap *slice, int slices,
   return tap[n - 1].row <= t->lastWindow ? n : 0;
 }
 
-/* Computes rows of a plane, of which `p` is the first, in registers: at most `most`, up to the first row of another
-   kind or the end of the plane. Returns their number. `kind` and `streams` are constant. */
+/* Computes rows of a plane, starting at `p`, in registers: at most `most`, up to the first row of another kind or the
+   end of the plane. Returns their number. `kind` and `streams` are constant. */
 static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, WindowSum kind, bool streams, const RowPlace *p,
                                            int64_t most, real *to, int64_t step)
 {
@@ -243,7 +243,7 @@ static ALWAYS_INLINE int64_t gatherPlaneOf(const Task *t, WindowSum kind, bool s
   return h - p->h;
 }
 
-/* Computes at most `most` rows of the plane of `p`, and advances `p` behind them. Returns their number, 0 if the first
+/* Computes at most `most` rows of the plane of `p`, and advances `p` past them. Returns their number, 0 if the first
    row is not computed in registers. */
 static int64_t gatherPlane(Task *t, RowPlace *p, int64_t most)
 {

@@ -4,7 +4,7 @@
    torch uses: a second runtime in the process would have threads that torch.set_num_threads does not reach. A region of
    one thread does not enter libgomp, which would make a team even for one thread, in the time of a small kernel.
 
-   On macOS torch uses libomp, and clang's calls are those of libomp, so that nothing is defined here. */
+   On macOS torch uses libomp, and clang calls libomp, so that nothing is defined here. */
 
 #ifdef __linux__
 

@@ -9,7 +9,7 @@
    convolutions: NaNs, where padding meets an infinite weight or gradient, and a convolution for which there is no
    shared scratch memory, so that another algorithm computes it (docs/kernels.md). */
 
-/* The number of threads for `tasks` tasks that process `work` elements in all: 1 if there is little work, in a forked
+/* The number of threads for `tasks` tasks that process `work` elements in total: 1 if there is little work, in a forked
    child, and inside a parallel region; otherwise at most the number set by torch.set_num_threads. */
 #ifdef __cplusplus
 extern "C"

@@ -65,7 +65,7 @@ bool THNNTensor_sameSize(const THNNTensor *a, const THNNTensor *b);
 bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b);
 /* Bytes of an element. */
 size_t THNNTensor_elementSize(const THNNTensor *tensor);
-/* The addresses of the first byte and of the byte behind the last one. */
+/* The addresses of the first byte and of the byte after the last one. */
 void THNNTensor_byteRange(const THNNTensor *tensor, uintptr_t *first, uintptr_t *end);
 /* True if several elements have one address; also true in rare cases where they do not. */
 bool THNNTensor_overlapsItself(const THNNTensor *tensor);

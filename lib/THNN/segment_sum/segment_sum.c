@@ -81,7 +81,7 @@ typedef struct KeyPlace {
   int64_t key, item;
 } KeyPlace;
 
-/* The first key at or behind `place` in the sequence of all keys and items, in which a key precedes its items. */
+/* The first key at or after `place` in the sequence of all keys and items, in which a key precedes its items. */
 static KeyPlace keyPlace(const Chunk *chunk, int64_t count, int64_t place)
 {
   int64_t low = 0, high = count;

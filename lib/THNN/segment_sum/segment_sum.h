@@ -4,12 +4,12 @@
 #include "runtime/kernel.h"
 
 /* Segment sums: entries with keys are sorted by key, stably, and the entries of each key (its segment) are processed in
-   their order. Segments are processed in parallel; the order of a sum is that of its entries, so results do not depend
-   on the number of threads.
+   their order. Segments are processed in parallel; a sum adds its entries in their order, so results do not depend on
+   the number of threads.
 
-   Entries are sorted in chunks of SEGMENT_CHUNK: the memory needed is that of a chunk, and a segment that extends over
-   chunks is processed in several parts, in order. Entries that come sorted (`sorted`) are not copied into chunks but
-   read in blocks, and a segment has a part in each block over which it extends. */
+   Entries are sorted in chunks of SEGMENT_CHUNK: the memory needed is one chunk, and a segment that extends over chunks
+   is processed in several parts, in order. Entries that come sorted (`sorted`) are not copied into chunks but read in
+   blocks, and a segment has a part in each block over which it extends. */
 
 #define SEGMENT_CHUNK 32768
 

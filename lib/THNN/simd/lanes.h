@@ -1,8 +1,8 @@
 #ifndef THNN_SIMD_LANES_H
 #define THNN_SIMD_LANES_H
 
-/* Loads and stores of the first lanes of vectors, 0 <= lanes <= VL, which take no mask if all lanes are meant, and of
-   rows of any length. */
+/* Loads and stores of the first lanes of vectors, 0 <= lanes <= VL, without a mask if lanes is VL, and of rows of any
+   length. */
 
 #include "simd/shuffle.h"
 
@@ -52,7 +52,7 @@ static ALWAYS_INLINE void copyLanes(real *to, const real *from, int64_t n)
   else if (i < n) v_store_n(to, v_load_n(from, (int)n), (int)n);
 }
 
-/* The same with non-temporal stores, except for the ends that are not whole vectors. */
+/* As above, with non-temporal stores except for the ends that are not whole vectors. */
 static inline void streamLanes(real *to, const real *from, int64_t n)
 {
   const int64_t head = (int64_t)(-(uintptr_t)to % VBYTES / sizeof(real));

@@ -33,7 +33,7 @@ THNN_ELEMENT static inline void th_uniformWords(int64_t seed, uint64_t counter, 
   u[3 * stride] = (real)(int32_t)(x3 >> 8) * (real)0x1p-24;
 }
 
-/* u[i] = number i of a group of the seed. */
+/* u[i] = number i of a group of this seed. */
 static inline void th_uniform(int64_t seed, int64_t group, real *u)
 {
   THNN_PRAGMA(omp simd)

@@ -62,7 +62,7 @@ static inline vreal v_lookup(vreal a, vint index) { return V_REAL(permutexvar)((
 #elif defined(__AVX2__) && defined(THNN_REAL_IS_FLOAT)
 static inline vreal v_lookup(vreal a, vint index) { return _mm256_permutevar8x32_ps(a, (__m256i)index); }
 #elif defined(__AVX2__)
-/* The instruction looks up elements of 32 bits: element i of 64 bits is elements 2 * i and 2 * i + 1 of 32 bits. */
+/* The instruction looks up 32-bit elements: the 64-bit element i consists of elements 2 * i and 2 * i + 1. */
 static inline vreal v_lookup(vreal a, vint index)
 {
   const vint halves = 2 * index + ((2 * index + 1) << 32);

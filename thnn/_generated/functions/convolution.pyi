@@ -14,7 +14,7 @@ class SpatialConvolutionMMFunction(FunctionBase):
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
     output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
-    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
+    Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that
     do not fit. Source: Torch7 nn.SpatialConvolutionMM.
 
     Calls:
@@ -91,7 +91,7 @@ class TemporalRowConvolutionFunction(FunctionBase):
     Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
     (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Input is 0
     outside the sequence.
-    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that do not
     fit. Source: Torch7 nn.TemporalRowConvolution.
 
     Calls:
@@ -129,7 +129,7 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
     oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Input is 0 outside the image.
-    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an empty output, sizes
     that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
 
     Calls:
@@ -174,7 +174,7 @@ class SpatialFullConvolutionFunction(FunctionBase):
     oH = (H-1)*dH - 2*padH + kH + adjH and oW likewise: adjH chooses among the sizes that a convolution with the same
     stride would turn into H.
     Errors: ValueError for a kernel or stride below 1, negative padding, an adj below 0 or not below the stride, an
-    output without elements, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution.
+    empty output, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution.
 
     Calls:
         SpatialFullConvolutionFunction(kW, kH, dW, dH, padW, padH, adjW, adjH)(input, weight, bias)
@@ -216,7 +216,7 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
     Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
     oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
     Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or not below
-    the larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+    the larger of stride and dilation, an empty output, sizes that do not fit. Source: PyTorch 0.2.
 
     Calls:
         SpatialFullDilatedConvolutionFunction(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH)(input, weight, bias)
@@ -259,7 +259,7 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
     (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
-    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that do not
     fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
 
     Calls:
@@ -301,7 +301,7 @@ class VolumetricConvolutionFunction(FunctionBase):
 
     Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
     with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
-    Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
+    Errors: ValueError for a stride below 1, negative padding, an empty output, sizes that do not fit.
     Source: Torch7 nn.VolumetricConvolution.
 
     Calls:
@@ -342,7 +342,7 @@ class VolumetricConvolutionMMFunction(FunctionBase):
     Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
     None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0
     outside the volume.
-    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that do not
     fit. Source: Torch7 nn.VolumetricConvolution.
 
     Calls:
@@ -385,7 +385,7 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
 
     Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
     with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
-    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an empty output, sizes
     that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
 
     Calls:
@@ -432,8 +432,8 @@ class VolumetricFullConvolutionFunction(FunctionBase):
 
     Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O)
     or None; output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
-    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
-    without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
+    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an empty
+    output, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
 
     Calls:
         VolumetricFullConvolutionFunction(dT, dW, dH, pT, pW, pH, aT, aW, aH)(input, weight, bias)
@@ -477,7 +477,7 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     or None; output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW
     likewise.
     Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or not below the
-    larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+    larger of stride and dilation, an empty output, sizes that do not fit. Source: PyTorch 0.2.
 
     Calls:
         VolumetricFullDilatedConvolutionFunction(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH)(input, weight, bias)
@@ -529,7 +529,7 @@ class ConvolutionFunction(FunctionBase):
     there is only W, in three T precedes H; weight has as many dimensions. Group g connects the input channels from
     g*I/groups on with the output channels from g*O/groups on.
     Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups
-    does not divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or
+    does not divide, an empty output, sizes that do not fit; a stride or dilation other than 1, or
     padding other than 0, of a dimension that weight does not have.
     Source: torch.nn.functional.conv1d, conv2d and conv3d.
 
@@ -622,7 +622,7 @@ class SpatialConvolutionLocalFunction(FunctionBase):
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
     output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
-    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    Errors: ValueError for a kernel or stride below 1, negative padding, an empty output, sizes that do not
     fit, and size arguments that differ from the sizes of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
 
     Calls:

@@ -12,7 +12,7 @@ class TemporalReplicationPaddingFunction(FunctionBase):
       output[n,c,x] = input[n, c, min(max(x - pad_l, 0), W - 1)]
 
     Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
-    Errors: ValueError for an output without elements. Source: Torch7 nn.TemporalReplicationPadding.
+    Errors: ValueError for an empty output. Source: Torch7 nn.TemporalReplicationPadding.
 
     Calls:
         TemporalReplicationPaddingFunction(pad_l, pad_r)(input)
@@ -40,7 +40,7 @@ class TemporalReflectionPaddingFunction(FunctionBase):
       output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W
 
     Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
-    Errors: ValueError for padding of W or more, and for an output without elements.
+    Errors: ValueError for padding of W or more, and for an empty output.
     Source: Torch7 nn.TemporalReflectionPadding.
 
     Calls:
@@ -68,7 +68,7 @@ class SpatialReplicationPaddingFunction(FunctionBase):
       output[n,c,y,x] = input[n, c, min(max(y - pad_t, 0), H - 1), min(max(x - pad_l, 0), W - 1)]
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
-    Errors: ValueError for an output without elements. Source: Torch7 nn.SpatialReplicationPadding.
+    Errors: ValueError for an empty output. Source: Torch7 nn.SpatialReplicationPadding.
 
     Calls:
         SpatialReplicationPaddingFunction(pad_l, pad_r, pad_t, pad_b)(input)
@@ -98,7 +98,7 @@ class SpatialReflectionPaddingFunction(FunctionBase):
       mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
-    Errors: ValueError for padding that is not below the size, and for an output without elements.
+    Errors: ValueError for padding that is not below the size, and for an empty output.
     Source: Torch7 nn.SpatialReflectionPadding.
 
     Calls:
@@ -128,7 +128,7 @@ class VolumetricReplicationPaddingFunction(FunctionBase):
 
     Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T + pfront + pback, H + ptop + pbottom,
     W + pleft + pright). Negative padding crops.
-    Errors: ValueError for an output without elements. Source: Torch7 nn.VolumetricReplicationPadding.
+    Errors: ValueError for an empty output. Source: Torch7 nn.VolumetricReplicationPadding.
 
     Calls:
         VolumetricReplicationPaddingFunction(pleft, pright, ptop, pbottom, pfront, pback)(input)

@@ -86,8 +86,8 @@ class SpatialMaxPoolingFunction(FunctionBase):
     indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never
     does. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives
     the lowest finite value and index -1.
-    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without
-    elements.
+    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an empty
+    output.
     Source: Torch7 nn.SpatialMaxPooling.
 
     Calls:
@@ -123,7 +123,7 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
     is above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
     indices as in SpatialMaxPooling.
     Errors: ValueError for a kernel, stride or dilation below 1, padding below 0 or above half the kernel, an
-    output without elements.
+    empty output.
     Source: Torch7 nn.SpatialDilatedMaxPooling.
 
     Calls:
@@ -192,7 +192,7 @@ class VolumetricMaxPoolingFunction(FunctionBase):
     values in row order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window
     without any element gives the lowest finite value and index -1.
     Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an
-    output without elements.
+    empty output.
     Source: Torch7 nn.VolumetricMaxPooling.
 
     Calls:
@@ -233,7 +233,7 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
     values in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window
     without any element gives the lowest finite value and index -1.
     Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding below 0 or above half the
-    kernel, an output without elements.
+    kernel, an empty output.
     Source: Torch7 nn.VolumetricDilatedMaxPooling.
 
     Calls:
@@ -272,8 +272,8 @@ class SpatialAveragePoolingFunction(FunctionBase):
     image, whose zeros count in the divisor; otherwise it is clipped to the image.
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
-    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without
-    elements.
+    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an empty
+    output.
     Source: Torch7 nn.SpatialAveragePooling.
 
     Calls:
@@ -306,7 +306,7 @@ class VolumetricAveragePoolingFunction(FunctionBase):
 
     Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.
     Errors: ValueError for a kernel or stride below 1, a kernel larger than the unpadded input, padding below 0 or above
-    half the kernel, an output without elements.
+    half the kernel, an empty output.
     Source: Torch7 nn.VolumetricAveragePooling.
 
     Calls:

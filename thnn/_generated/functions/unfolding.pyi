@@ -14,7 +14,7 @@ class Im2ColFunction(FunctionBase):
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
     oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.
-    Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
+    Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an empty output, sizes that
     do not fit. Source: torch.nn.functional.unfold, which gives the same result.
 
     Calls:
