@@ -35,7 +35,9 @@ static bool setNames(void)
   return names.needs != NULL;
 }
 
-static const ClassPlan *planOf(PyObject *self) { return PyCapsule_GetPointer(self, NULL); }
+static const char *const planName = "thnn.plan";
+
+static const ClassPlan *planOf(PyObject *self) { return PyCapsule_GetPointer(self, planName); }
 
 /* The value of a Python function of the plan; NULL with an exception set. */
 static PyObject *ask(const ClassPlan *own, int function, PyObject *argument)
@@ -150,9 +152,10 @@ static PyObject *keptOf(int kept, Arguments given, PyObject *results)
 /* True if the output is saved in place of the first tensor. */
 static bool keepsOutput(const THNNClassPlan *plan, Arguments given)
 {
-  for (int i = 0; i < plan->zeroCount; i++)
-    if (PyObject_IsTrue(argument(given, plan->zeros[i])) != 0) return false;
-  return plan->zeroCount > 0;
+  bool areZero = plan->zeroCount > 0;
+  for (int i = 0; i < plan->zeroCount; i++) areZero &= PyObject_IsTrue(argument(given, plan->zeros[i])) == 0;
+  PyErr_Clear();
+  return areZero;
 }
 
 /* ctx.save_for_backward(*kept), which sets an attribute of the nodes of torch. */
@@ -309,13 +312,26 @@ static PyObject *backward(PyObject *self, PyObject *tuple)
   return NULL;
 }
 
+/* function(node, *gradients) */
+static PyObject *callWithNode(PyObject *function, PyObject *node, PyObject *gradients)
+{
+  PyObject *first = PyTuple_Pack(1, node), *all = first != NULL ? PySequence_Concat(first, gradients) : NULL;
+  PyObject *answer = all != NULL ? PyObject_CallObject(function, all) : NULL;
+  Py_XDECREF(first);
+  Py_XDECREF(all);
+  return answer;
+}
+
 static PyObject *backwardOfNode(PyObject *node, PyObject *gradients)
 {
-  PyObject *function = PyObject_GetAttr(node, names.plannedBackward), *answer = NULL;
-  if (function != NULL && PyTuple_Size(gradients) >= 1)
-    answer = gradientsOf(planOf(PyCFunction_GetSelf(function)), node, PyTuple_GetItem(gradients, 0));
-  else if (function != NULL) PyErr_SetString(PyExc_TypeError, "apply: expected gradOutput");
-  Py_XDECREF(function);
+  PyObject *function = PyObject_GetAttr(node, names.plannedBackward);
+  if (function == NULL) return NULL;
+  PyObject *plan = PyCFunction_Check(function) ? PyCFunction_GetSelf(function) : NULL;
+  /* A subclass may override backward by any callable object. */
+  const bool isPlanned = plan != NULL && PyCapsule_IsValid(plan, planName) && PyTuple_Size(gradients) >= 1;
+  PyObject *answer = isPlanned ? gradientsOf(planOf(plan), node, PyTuple_GetItem(gradients, 0))
+                               : callWithNode(function, node, gradients);
+  Py_DECREF(function);
   return answer;
 }
 
@@ -335,7 +351,7 @@ int thnn_makeBackwardMethod(uintptr_t base, uintptr_t list)
 
 static void releasePlan(PyObject *capsule)
 {
-  ClassPlan *own = PyCapsule_GetPointer(capsule, NULL);
+  ClassPlan *own = PyCapsule_GetPointer(capsule, planName);
   Py_XDECREF(own->objects);
   free(own);
 }
@@ -355,7 +371,7 @@ int thnn_bindClass(const THNNClassPlan *plan, uintptr_t objects, uintptr_t list)
   own->inPlace = inPlace == Py_None ? NULL : boundCallOf(inPlace);
   for (int i = 0; i < plan->backwardCount; i++)
     own->backwards[i] = boundCallOf(PyTuple_GetItem(own->objects, BACKWARDS + i));
-  PyObject *capsule = PyCapsule_New(own, NULL, releasePlan);
+  PyObject *capsule = PyCapsule_New(own, planName, releasePlan);
   bool done = capsule != NULL && setNames();
   for (int i = 0; done && i < 3; i++) {
     Py_INCREF(capsule);
