@@ -4,7 +4,8 @@ Builds the wheel once, without torch. For each release a virtual environment in 
 the packages of the tests from the registry, with the first of the Pythons that this release of torch supports.
 `nightly` is the pre-release of the index in the environment variable TORCH_NIGHTLY_INDEX. The tests run in a copy of
 the tree without the package, so that Python imports the wheel; the tests of the tree itself (tools, documents, cores)
-are left out. Prints a table, and with --page writes it between the markers of docs/versions.md.
+are left out, with --quick also the slow ones. Prints a table, and with --page writes it between the markers of
+docs/versions.md.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ NEEDS = "needs torch "  # the reasons of tests/conftest.py begin with it
 class Row(NamedTuple):
     torch: str
     python: str
+    tests: str  # "all" or "quick"
     passed: int
     by_version: dict[str, int]  # reason -> tests that were skipped because of the release of torch
     skipped: int  # for other reasons
@@ -81,7 +83,7 @@ def _environment(release: str, pythons: Sequence[str], wheel: Path, folder: Path
     )
 
 
-def _row(report: Path, torch: str, python: str) -> Row:
+def _row(report: Path, torch: str, python: str, tests: str = "all") -> Row:
     passed, skipped, by_version, failed = 0, 0, dict[str, int](), list[str]()
     for case in ElementTree.parse(report).iter("testcase"):
         name = f"{case.get('classname')}::{case.get('name')}"
@@ -94,17 +96,17 @@ def _row(report: Path, torch: str, python: str) -> Row:
             by_version[reason] = by_version.get(reason, 0) + 1
         else:
             skipped += 1
-    return Row(torch, python, passed, by_version, skipped, failed)
+    return Row(torch, python, tests, passed, by_version, skipped, failed)
 
 
-def _run(release: str, pythons: Sequence[str], wheel: Path, tree: Path, jobs: int) -> Row:
+def _run(release: str, pythons: Sequence[str], wheel: Path, tree: Path, jobs: int, quick: bool) -> Row:
     folder = ROOT / "build" / "matrix" / release
     python = str(_environment(release, pythons, wheel, folder))
     versions = _python(python, "import sys, torch; print(torch.__version__, sys.version.split()[0])")
     if versions is None:
         raise SystemExit(f"torch {release} cannot be imported")
     report = folder / "report.xml"
-    tests = [f"tests/{name}" for name in FOLDERS]
+    tests = [f"tests/{name}" for name in FOLDERS] + (["-m", "not slow"] if quick else [])
     options = [
         "-q",
         "-n",
@@ -115,17 +117,18 @@ def _run(release: str, pythons: Sequence[str], wheel: Path, tree: Path, jobs: in
         f"--junit-xml={report}",
     ]
     subprocess.run([python, "-m", "pytest", *options, *tests], cwd=tree, check=False)
-    return _row(report, *versions.split())
+    torch, version = versions.split()
+    return _row(report, torch, version, "quick" if quick else "all")
 
 
 def _table(rows: Sequence[Row]) -> str:
     lines = [
-        "| torch | Python | passed | skipped by release | skipped otherwise | failed |",
-        "|---|---|---|---|---|---|",
+        "| torch | Python | tests | passed | skipped by release | skipped otherwise | failed |",
+        "|---|---|---|---|---|---|---|",
     ]
     for r in rows:
         counts = r.passed, sum(r.by_version.values()), r.skipped, len(r.failed)
-        lines.append(f"| {r.torch} | {r.python} | {' | '.join(map(str, counts))} |")
+        lines.append(f"| {r.torch} | {r.python} | {r.tests} | {' | '.join(map(str, counts))} |")
     reasons = sorted({(reason, r.torch, n) for r in rows for reason, n in r.by_version.items()})
     lines += ["", *(f"- torch {torch}, {n} tests: {reason}" for reason, torch, n in reasons)]
     return "\n".join(lines).rstrip() + "\n"
@@ -136,6 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("torch", nargs="+", help="releases of torch, such as 2.6.0, or nightly")
     parser.add_argument("--pythons", nargs="+", default=PYTHONS, help="interpreters, the preferred one first")
     parser.add_argument("--jobs", type=int, default=2, help="processes of tests (default 2)")
+    parser.add_argument("--quick", action="store_true", help="only the tests of make quick")
     parser.add_argument("--page", action="store_true", help="write the table into docs/versions.md")
     options = parser.parse_args(arguments)
     dist, tree = ROOT / "build" / "matrix" / "dist", ROOT / "build" / "matrix" / "tree"
@@ -148,7 +152,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shutil.copytree(
         ROOT, tree, ignore=lambda folder, names: ignored(folder, names) if folder == str(ROOT) else []
     )
-    rows = [_run(release, options.pythons, wheel, tree, options.jobs) for release in options.torch]
+    rows = [
+        _run(release, options.pythons, wheel, tree, options.jobs, options.quick) for release in options.torch
+    ]
     table = _table(rows)
     print(table)
     for row in rows:
