@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
-from collections.abc import Callable
+import types
+import typing
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -185,6 +187,71 @@ def test_errors_name_function_and_argument(name: str) -> None:
         assert "_update" not in text
 
 
+# Arguments whose truth value torch's Python reads, so that it takes any object.
+READ_AS_TRUTH = {"_stacklevel", "size_average", "reduce", "recompute_scale_factor", "antialias"}
+
+
+def settings_of(name: str) -> Iterator[tuple[str, set[Any]]]:
+    """The arguments of a function that are not checked as torch's Python reads them, with the types that they may
+    have."""
+    for argument, hint in typing.get_type_hints(getattr(F, name)).items():
+        if argument not in {"return", *READ_AS_TRUTH}:
+            is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+            members = typing.get_args(hint) if is_union else (hint,)
+            yield argument, {typing.get_origin(member) or member for member in members}
+
+
+def given(name: str, **changed: Any) -> dict[str, Any]:
+    """The right arguments of a function, copied, with some changed."""
+    right = {key: v.clone() if isinstance(v, torch.Tensor) else v for key, v in CALLS[name].items()}
+    return {**right, **changed}
+
+
+@pytest.mark.parametrize("name", F.__all__)
+def test_no_argument_of_another_type_is_taken(name: str) -> None:
+    values = {types.NoneType: None, str: "x", Sequence: [], dict: {}, complex: 1j, object: object()}
+    for argument, kinds in settings_of(name):
+        for kind, value in values.items():
+            if kind in kinds:
+                continue
+            with pytest.raises(TypeError) as error:
+                getattr(F, name)(**given(name, **{argument: value}))
+            assert str(error.value).startswith(f"{name}: {argument}: expected "), (argument, value)
+
+
+@pytest.mark.parametrize("name", F.__all__)
+def test_flags_are_bools_or_0_or_1(name: str) -> None:
+    function = getattr(F, name)
+    for argument, kinds in settings_of(name):
+        if bool not in kinds:
+            continue
+        for value in (0, 1):
+            function(**given(name, **{argument: value}))
+        for value in (2, -1, 2**63):
+            with pytest.raises(
+                ValueError, match=f"^{name}: {argument}: expected True or False, got int {value}$"
+            ):
+                function(**given(name, **{argument: value}))
+        for tensor in (torch.tensor(True), torch.tensor([1, 0])):
+            with pytest.raises(TypeError, match=f"^{name}: {argument}: expected a bool"):
+                function(**given(name, **{argument: tensor}))
+
+
+@pytest.mark.parametrize("name", F.__all__)
+def test_numbers_out_of_range(name: str) -> None:
+    function, texts = getattr(F, name), []
+    for argument, kinds in settings_of(name):
+        for value in (2**63, -(2**63) - 1, 10**400, 1e308):
+            if not kinds & {int, float} or (type(value) is float and float not in kinds):
+                continue
+            try:
+                function(**given(name, **{argument: value}))
+            except (TypeError, ValueError, IndexError) as error:
+                texts.append((argument, str(error)))
+    for argument, text in texts:
+        assert re.match(rf"{name}: .*\b{argument}\b", text)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -202,6 +269,26 @@ def test_errors_name_function_and_argument(name: str) -> None:
         (
             lambda: F.softmin(torch.quantize_per_tensor(VECTOR, 0.1, 0, torch.quint8), 0),
             "softmin: input: expected a tensor that is not quantized, got torch.quint8",
+        ),
+        (
+            lambda: F.embedding(ROWS, MATRIX, torch.tensor(1)),
+            "embedding: padding_idx: expected an integer, got a tensor",
+        ),
+        (
+            lambda: F.softmax(VECTOR, torch.tensor(0.5)),
+            "softmax: dim: expected an integer or None, got Tensor tensor(0.5000)",
+        ),
+        (
+            lambda: F.max_pool2d(IMAGE, 2, dilation=2, return_indices=None),
+            "max_pool2d: return_indices: expected a bool, got NoneType None",
+        ),
+        (
+            lambda: F.log_softmax(VECTOR, 0.5),
+            "log_softmax: dim: expected an integer or None, got float 0.5",
+        ),
+        (
+            lambda: F.softmax(VECTOR, 0, dtype=2.5),
+            "softmax: dtype: expected a torch.dtype or None, got float 2.5",
         ),
         (F.relu, "relu() missing 1 required positional argument: 'input'"),
     ],
@@ -230,6 +317,53 @@ def test_types(call: Callable[[], Any], message: str) -> None:
             lambda: F.pad(torch.rand(1, 2, 3), (3, -1), "circular"),
             ValueError,
             "pad: expected at most the 2 elements that remain along dimension -1 for mode='circular', got [3, -1]",
+        ),
+        *(
+            (
+                lambda factor=factor: F.interpolate(IMAGE, scale_factor=factor),
+                ValueError,
+                f"interpolate: scale_factor: expected output sizes from 1 to 2^31 - 1, got int {size}",
+            )
+            for factor, size in ((2**63, 2**66), (0.01, 0))
+        ),
+        (
+            lambda: F.fractional_max_pool2d(IMAGE, 2, output_ratio=0.01),
+            ValueError,
+            "fractional_max_pool2d: output_ratio: expected output sizes from 1 to 2^31 - 1, got int 0",
+        ),
+        (
+            lambda: F.fractional_max_pool3d(VOLUME, 2, 3, _random_samples=VECTOR[0]),
+            ValueError,
+            "fractional_max_pool3d: _random_samples: expected 3 numbers for each plane, got one number",
+        ),
+        (
+            lambda: F.fractional_max_pool3d(VOLUME, 2, 3, _random_samples=torch.rand(2, 3, 2)),
+            ValueError,
+            "fractional_max_pool3d: _random_samples: expected 3 numbers for each plane, shape (2, 3, 3),"
+            " got shape (2, 3, 2)",
+        ),
+        (
+            lambda: F.max_unpool2d(IMAGE, IMAGE.long(), 2, -1),
+            ValueError,
+            "max_unpool2d: kernel_size, stride, padding: expected output sizes from 1 to 2^31 - 1, got int -5",
+        ),
+        *(
+            (
+                lambda lambd=lambd: F.softshrink(VECTOR, lambd),
+                ValueError,
+                f"softshrink: lambd: expected at least 0 and a finite number, got {lambd}",
+            )
+            for lambd in (-1, float("nan"), float("inf"))
+        ),
+        (
+            lambda: F.smooth_l1_loss(VECTOR, VECTOR, beta=float("nan")),
+            ValueError,
+            "smooth_l1_loss: beta: expected at least 0, got nan",
+        ),
+        (
+            lambda: F.elu(VECTOR, -(2**70)),
+            ValueError,
+            "elu: alpha: int -1180591620717411303424 is out of range",
         ),
         *(
             (

@@ -206,6 +206,32 @@ def test_losses_without_counted_targets() -> None:
             assert torch.equal(found[0][1], found[1][1])  # type: ignore[arg-type]
 
 
+def test_prelu_of_0_channels() -> None:
+    for shape in ((3, 0), (3, 0, 2)):
+        x = torch.rand(shape, requires_grad=True)
+        layer = thnn.nn.PReLU()
+        layer.weight = nn.Parameter(torch.rand(0))
+        layer(x).sum().backward()
+        assert layer(x).shape == shape
+        assert x.grad is not None
+        assert layer.weight.grad is not None
+
+
+def test_a_divisor_of_numpy() -> None:
+    x, divisor = torch.rand(1, 4, 4), np.int64(3)
+    agree(
+        [F.avg_pool2d(x, 2, divisor_override=divisor)],
+        [nn.functional.avg_pool2d(x, 2, divisor_override=divisor)],
+    )
+
+
+def test_an_exponent_that_is_not_a_number() -> None:
+    layer = thnn.nn.LPPool2d(2, 2)
+    layer.norm_type = None  # type: ignore[assignment]
+    with pytest.raises(TypeError, match=r"^LPPool2d: norm_type: expected a number, got NoneType None$"):
+        layer(torch.ones(1, 4, 4))
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [((False, None), "sum"), ((None, False), "none"), ((True, True), "mean")]
 )
@@ -340,6 +366,10 @@ ERRORS: list[Any] = [
     ("GLU", (3,), (torch.ones(2, 2),), IndexError, "dim: expected -2 <= dim < 2, got 3"),
     ("GLU", (), (torch.ones(2, 3),), ValueError, ""),
     ("PReLU", (3,), (torch.ones(2, 2),), ValueError, ""),
+    ("ELU", (None,), (torch.ones(2),), TypeError, "alpha: expected a number, got NoneType None"),
+    ("ELU", (-(2**70),), (torch.ones(2),), ValueError, "alpha: int -1180591620717411303424 is out of range"),
+    ("Softshrink", (None,), (torch.ones(2),), TypeError, "lambd: expected a number, got NoneType None"),
+    ("Softshrink", (float("nan"),), (torch.ones(2),), ValueError, "lambd: expected at least 0 .* got nan"),
     ("PReLU", (0,), (torch.ones(2, 2),), ValueError, "weight: expected one number, or one for each channel"),
     ("Softmax", (2,), (torch.ones(2, 2),), IndexError, "dim: expected -2 <= dim < 2, got 2"),
     ("Softmax2d", (), (torch.ones(2, 2),), ValueError, "input: expected 4 dimensions"),
@@ -364,7 +394,17 @@ ERRORS: list[Any] = [
     ("ReplicationPad1d", (-3,), (torch.ones(1, 4),), ValueError, ""),
     ("Upsample", (), (torch.ones(1, 1, 4),), ValueError, "size, scale_factor: expected one of them"),
     ("Upsample", (None, 2, "bilinear"), (torch.ones(1, 1, 4),), ValueError, "input: expected 4 dimensions"),
+    (
+        "Upsample",
+        (None, 2, "bilinear", "x"),
+        (torch.ones(1, 1, 4, 4),),
+        TypeError,
+        "align_corners: expected a bool",
+    ),
+    ("Upsample", (None, 2**63), (torch.ones(1, 1, 4),), ValueError, "scale_factor: "),
     ("Upsample", (0,), (torch.ones(1, 1, 4),), ValueError, "size: "),
+    ("Embedding", (3, 2, None, None, 2.0, 2**63), (torch.tensor([1]),), ValueError, "scale_grad_by_freq: "),
+    ("EmbeddingBag", (3, 2, None, 2.0, False, "sum", "x"), (torch.ones(1, 1).long(),), TypeError, "sparse: "),
     ("Embedding", (3, 2), (torch.tensor([3]),), IndexError, ""),
     ("Embedding", (3, 2), (torch.tensor([1.0]),), TypeError, ""),
     ("EmbeddingBag", (3, 2), (torch.tensor([1]),), ValueError, "input: expected 2 dimensions"),
@@ -372,12 +412,33 @@ ERRORS: list[Any] = [
     ("LocalResponseNorm", (2,), (torch.ones(2, 2),), ValueError, "input: expected at least 3 dimensions"),
     ("MSELoss", (), (torch.ones(2), torch.ones(3)), ValueError, "target: expected the size of input"),
     ("MSELoss", (), (torch.ones(2), [1.0]), TypeError, "target: expected a tensor, got list"),
+    (
+        "SmoothL1Loss",
+        (None, None, "sum", None),
+        (torch.ones(2), torch.ones(2)),
+        TypeError,
+        "beta: expected a number",
+    ),
+    (
+        "KLDivLoss",
+        (None, None, "sum", "x"),
+        (torch.ones(2), torch.ones(2)),
+        TypeError,
+        "log_target: expected a bool",
+    ),
     ("L1Loss", (None, None, "none"), (torch.ones(2), torch.ones(3)), ValueError, ""),
     ("BCELoss", (), (torch.tensor([2.0]), torch.ones(1)), ValueError, "input: "),
     ("NLLLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), IndexError, "target: "),
     ("NLLLoss", (), (torch.ones(2, 3), torch.tensor([0])), ValueError, "target: "),
     ("CrossEntropyLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), IndexError, "target: "),
     ("CrossEntropyLoss", (torch.ones(2),), (torch.ones(2, 3), torch.tensor([0, 1])), ValueError, "weight: "),
+    (
+        "CrossEntropyLoss",
+        (None, None, -100, None, "mean", None),
+        (torch.ones(2, 3), torch.tensor([0, 1])),
+        TypeError,
+        "label_smoothing: expected a number, got NoneType None",
+    ),
     ("MultiMarginLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), IndexError, "target: "),
     ("MultiLabelMarginLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), ValueError, "target: "),
     ("LSTMCell", (2, 3), (torch.ones(2, 4),), ValueError, r"input: expected 2 dimensions \(N, 2\)"),
@@ -406,6 +467,13 @@ ERRORS: list[Any] = [
     ("GRUCell", (2, 3), (torch.ones(4, 2), [1.0]), TypeError, "hx: expected a tensor, got list"),
     ("LSTM", (2, 3), (torch.ones(1, 2, 3, 2),), ValueError, "input: expected 3 dimensions"),
     ("LSTM", (2, 3), (torch.ones(4, 2), torch.ones(1, 3)), TypeError, "hx: expected a pair of tensors"),
+    (
+        "GRU",
+        (2, 3, 1, True, False, 0.0, "x"),
+        (torch.ones(4, 2),),
+        TypeError,
+        "bidirectional: expected a bool",
+    ),
     ("GRU", (2, 3), (torch.ones(0, 1, 2),), ValueError, "input: expected at least one step"),
     ("GRU", (2, 3), (torch.ones(4, 1, 2), torch.ones(1, 2, 3)), ValueError, r"hx: expected \(1, 1, 3\)"),
     ("GRU", (2, 3), ([1.0],), TypeError, "input: expected a tensor, got list"),
@@ -438,6 +506,20 @@ ERRORS: list[Any] = [
             ([6, -1], ValueError, "expected no negative number, got -1"),
             ([3.0, 2.0], TypeError, "expected integers"),
         )
+    ),
+    (
+        "AvgPool2d",
+        (2, 2, 0, False, None),
+        (torch.ones(1, 4, 4),),
+        TypeError,
+        "count_include_pad: expected a bool",
+    ),
+    (
+        "AvgPool2d",
+        (2, 2, 0, False, None, 3),
+        (torch.ones(1, 4, 4),),
+        TypeError,
+        "count_include_pad: expected a bool",
     ),
     (
         "AvgPool2d",

@@ -94,24 +94,35 @@ def _converted(function: Function, argument: Argument, value: Any) -> Any:
             ) from None
         except OverflowError:
             raise ValueError(f"{function.name}: {argument.name}: {describe(value)} is out of range") from None
+    if argument.type == "bool":
+        return to_bool(f"{function.name}: {argument.name}", value)
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(
             f"{function.name}: {argument.name}: expected {_kind(argument)}, got {describe(value)}"
         ) from None
-    if argument.type == "bool":
-        if number not in (0, 1):
-            raise ValueError(
-                f"{function.name}: {argument.name}: expected True or False, got {describe(number)}"
-            )
-        return bool(number)
     bits = 31 if argument.type == "int" else 63
     if not -(1 << bits) <= number < 1 << bits:
         raise ValueError(
             f"{function.name}: {argument.name}: {describe(number)} does not fit in {bits + 1} bits"
         )
     return number
+
+
+def to_bool(name: str, value: Any) -> bool:
+    """The value of a bool argument, which may also be an integer 0 or 1; raises TypeError or ValueError for others."""
+    if value is True or value is False:
+        return value
+    try:
+        if isinstance(value, torch.Tensor):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a bool, got {describe(value)}") from None
+    if number not in (0, 1):
+        raise ValueError(f"{name}: expected True or False, got {describe(number)}")
+    return bool(number)
 
 
 def describe(value: Any) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from thnn._binding.arguments import to_bool
 from thnn._binding.call import flag, planned
 from thnn._binding.context import TRANSFORM
 from thnn._binding.library import THNN, Library
@@ -97,8 +98,8 @@ def _bind(
         given = list(values)
         if inplace_at >= 0:
             given[inplace_at] = flag(function, "inplace", given[inplace_at])
-        if indices_at >= 0 and given[indices_at] is not True and given[indices_at] is not False:
-            raise TypeError("return_indices: expected True or False")
+        if indices_at >= 0:
+            given[indices_at] = to_bool("return_indices", given[indices_at])
         return tuple(given)
 
     calls: list[Any] = [

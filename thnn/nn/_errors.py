@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import traceback
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +36,18 @@ WORDS = {
     r"\bval\b": "value",
     r"\blambda\b": "lambd",
     r"\bweights\b": "weight",
+    r"\btrain\b": "training",
+    r"\bpaddingValue\b": "padding_idx",
+    r"\bscaleGradByFreq\b": "scale_grad_by_freq",
+    r"\brandomSamples\b": "_random_samples",
 }
+
+_RENAMED = (TypeError, ValueError, IndexError, NotImplementedError)
+# The errors whose text may lack the names of the function and its argument.
+CAUGHT = (TypeError, ValueError, IndexError, AttributeError, OverflowError, RuntimeError)
+
+# Types of tensors of one element that Python takes for an integer.
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 # Types of arguments as messages spell them.
 _SPELLED = {
@@ -44,6 +56,7 @@ _SPELLED = {
     float: "a number",
     bool: "a bool",
     str: "a string",
+    torch.dtype: "a torch.dtype",
     types.NoneType: "None",
 }
 
@@ -67,14 +80,14 @@ def with_name(name: str, error: Exception) -> Exception:
 
     Other subclasses are returned as they are, among them torch.OutOfMemoryError, which is a RuntimeError.
     """
-    if type(error) not in (TypeError, ValueError, IndexError, NotImplementedError, RuntimeError):
+    if type(error) not in (*_RENAMED, OverflowError, RuntimeError):
         return error
     renamed = _renamed(name, error, WORDS)
     if renamed is not error:
         return renamed
     text = str(error)
     text = text if text.startswith((f"{name}: ", f"{name}() ")) else f"{name}: {text}"
-    return ValueError(text) if type(error) is RuntimeError else type(error)(text)
+    return type(error)(text) if type(error) in _RENAMED else ValueError(text)
 
 
 def wrong_tensor(value: Any) -> str:
@@ -104,33 +117,52 @@ def named(function: AnyFunction) -> AnyFunction:
     def wrapped(*args: Any, **keywords: Any) -> Any:
         try:
             return function(*args, **keywords)
-        except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+        except CAUGHT as error:
             if any(isinstance(value, torch.fx.Proxy) for value in (*args, *keywords.values())):
                 raise
-            found = _wrong_argument(function, args, keywords, error) or with_name(function.__name__, error)
+            name = function.__name__
+            try:
+                given = inspect.signature(function).bind(*args, **keywords).arguments
+            except TypeError:  # Python's error names the function and the argument
+                found = with_name(name, error)
+            else:
+                found = _wrong_argument(name, function, given, error) or with_name(name, error)
             raise found.with_traceback(error.__traceback__) from None
 
     traced_as(wrapped, function)  # torch.compile cannot trace the search for the wrong argument
     return wrapped  # type: ignore[return-value]
 
 
+def wrong_setting(name: str, error: Exception) -> Exception | None:
+    """The error, with the name of a layer, for the wrong argument of the function of thnn.nn.functional that the layer
+    called; None if there is none."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        code, home, values = frame.f_code, frame.f_globals, frame.f_locals
+        if not home["__name__"].startswith("thnn.nn.functional.") or code.co_name not in home:
+            continue
+        function = home[code.co_name]
+        given = {argument: values[argument] for argument in inspect.signature(function).parameters}
+        return _wrong_argument(name, function, given, error)
+    return None
+
+
 def _wrong_argument(
-    function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any], error: Exception
-) -> TypeError | None:
-    """The error for the first argument whose type differs from its annotation, or for the first tensor that has no
-    elements in memory and caused the error; None if there is none."""
-    try:
-        given = inspect.signature(function).bind(*args, **keywords).arguments
-    except TypeError:
-        return None  # Python's error names the function and the argument
+    name: str, function: Callable[..., Any], given: Mapping[str, Any], error: Exception
+) -> Exception | None:
+    """The error, with the name of the function or layer, for the first argument whose type differs from its annotation,
+    or that caused the error: a tensor that has no elements in memory, a number that is too large; None if there is
+    none."""
     hints = typing.get_type_hints(function)
-    for name, value in given.items():
-        if not _fits(value, hints[name]):
-            expected = " or ".join(dict.fromkeys(_spelled(hints[name])))
-            return TypeError(f"{function.__name__}: {name}: expected {expected}, got {describe(value)}")
-        is_named = isinstance(error, ValueError | IndexError)
+    for argument, value in given.items():
+        where = f"{name}: {argument}: "
+        if not _fits(value, hints[argument]):
+            expected = " or ".join(dict.fromkeys(_spelled(hints[argument])))
+            return TypeError(f"{where}expected {expected}, got {describe(value)}")
+        is_named = isinstance(error, ValueError | IndexError | OverflowError)
         if isinstance(value, Tensor) and not is_named and (wrong := wrong_tensor(value)):
-            return TypeError(f"{function.__name__}: {name}: {wrong}")
+            return TypeError(where + wrong)
+        if isinstance(error, OverflowError) and isinstance(value, int | float) and not abs(value) < 1 << 63:
+            return ValueError(f"{where}{describe(value)} is out of range")
     return None
 
 
@@ -146,7 +178,7 @@ def _fits(value: Any, hint: Any) -> bool:
             and all(_fits(v, member) for v in value)
         )
     if hint in (int, float, bool):  # values that C converts, such as scalars of NumPy
-        if isinstance(value, Tensor) and value.numel() != 1:
+        if isinstance(value, Tensor) and (value.numel() != 1 or value.dtype not in _INTEGERS):
             return False
         return hasattr(value, "__index__") or (hint is float and hasattr(value, "__float__"))
     return hint is Any or isinstance(value, hint)

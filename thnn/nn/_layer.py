@@ -14,7 +14,7 @@ from torch.nn.modules.rnn import RNNBase, RNNCellBase
 from torch.nn.utils.rnn import PackedSequence
 
 from thnn._torch import in_onnx_export, traced_as
-from thnn.nn._errors import with_name, wrong_tensor
+from thnn.nn._errors import CAUGHT, with_name, wrong_setting, wrong_tensor
 
 Forward = TypeVar("Forward", bound=Callable[..., Any])
 
@@ -44,7 +44,7 @@ def layer_forward(forward: Forward) -> Forward:
     def wrapped(self: Any, input: Any, *args: Any, **keywords: Any) -> Any:
         try:
             return forward(self, input, *args, **keywords)
-        except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+        except CAUGHT as error:
             if (output := recorded(self, input, *args, **keywords)) is not None:
                 return output
             names = [*inspect.signature(forward).parameters][1:]
@@ -94,4 +94,4 @@ def _explained(layer: torch.nn.Module, arguments: dict[str, Any], error: Excepti
             may_be_other = k > 0 and not isinstance(error, AttributeError)
             if (isinstance(value, Tensor) or not may_be_other) and (wrong := wrong_tensor(value)):
                 return TypeError(f"{name}: {argument}: {wrong}")
-    return with_name(name, error)
+    return wrong_setting(name, error) or with_name(name, error)

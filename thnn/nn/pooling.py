@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.arguments import describe
 from thnn.nn._layer import layer_doc, layer_forward
 from thnn.nn.functional import pooling as F
 
@@ -232,6 +233,15 @@ class FractionalMaxPool3d(torch.nn.FractionalMaxPool3d):
 
 # Powers
 
+
+def _exponent(norm_type: Any) -> float:
+    """The number that torch's layers make of `norm_type`."""
+    try:
+        return float(norm_type)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise TypeError(f"norm_type: expected a number, got {describe(norm_type)}") from None
+
+
 _POWERS = "(sum of input^norm_type)^(1 / norm_type) over windows of"
 
 
@@ -240,7 +250,7 @@ class LPPool1d(torch.nn.LPPool1d):
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        return F.lp_pool1d(input, _exponent(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool2d(torch.nn.LPPool2d):
@@ -248,7 +258,7 @@ class LPPool2d(torch.nn.LPPool2d):
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        return F.lp_pool2d(input, _exponent(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool3d(torch.nn.LPPool3d):
@@ -256,7 +266,7 @@ class LPPool3d(torch.nn.LPPool3d):
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        return F.lp_pool3d(input, _exponent(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 # Unpooling

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
+from thnn._binding.arguments import to_bool
 from thnn._classes import function_classes
 from thnn.nn import _sequence
 from thnn.nn._layer import layer_doc, layer_forward
@@ -147,6 +148,7 @@ class _Recurrent(torch.nn.RNNBase):
     def _forward(self, input: Any, hx: Any) -> tuple[Any, States]:
         if self.proj_size:
             raise ValueError(f"proj_size: expected 0, since the cell has no projection; got {self.proj_size}")
+        to_bool("bidirectional", self.bidirectional)
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
         if input.dim() not in (2, 3) or input.shape[-1] != self.input_size:

@@ -6,12 +6,15 @@ other types, ValueError for settings.
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._binding.arguments import describe
 from thnn._classes import function_classes
 
 _elu = function_classes["ELUFunction"]
@@ -87,8 +90,8 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """`input` moved towards 0 by `lambd`, and 0 in [-lambd, lambd]."""
-    if lambd < 0:
-        raise ValueError(f"lambd: expected at least 0, got {lambd}")
+    if not 0 <= lambd < math.inf:
+        raise ValueError(f"lambd: expected at least 0 and a finite number, got {lambd}")
     output: Tensor = _soft_shrink.apply(input, lambd)
     return output
 
@@ -108,6 +111,8 @@ def logsigmoid(input: Tensor) -> Tensor:
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input` where it is positive, else weight * input, with one weight or one for each channel (dimension 1)."""
     if weight.numel() == 0:
+        if input.dim() > 1 and input.shape[1] == 0:
+            return torch.prelu(input, weight)  # 0 channels mean one weight for all to the C function
         raise ValueError("weight: expected one number, or one for each channel, got an empty tensor")
     channels = 0 if weight.numel() == 1 else weight.numel()
     if channels and input.dim() < 2:
@@ -175,10 +180,14 @@ def log_softmax(
 
 def _along(function: Any, input: Tensor, dim: int | None, dtype: torch.dtype | None) -> Tensor:
     if dtype is not None:
+        if not isinstance(dtype, torch.dtype):
+            raise TypeError(f"dtype: expected a torch.dtype or None, got {describe(dtype)}")
         input = input.to(dtype)
     if dim is None:
         # The choice of torch 0.3, which torch still makes, with a warning: 0 for 0, 1 and 3 dimensions, else 1.
         dim = 0 if input.dim() in (0, 1, 3) else 1
+    elif type(dim) is not int:
+        dim = operator.index(dim)
     dims = max(input.dim(), 1)
     if not -dims <= dim < dims:
         raise IndexError(f"dim: expected -{dims} <= dim < {dims}, got {dim}")

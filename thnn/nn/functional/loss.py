@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._binding.arguments import cast_for_autocast
+from thnn._binding.arguments import cast_for_autocast, to_bool
 from thnn._classes import function_classes
 from thnn._torch import has_tangent, in_transform
 from thnn.nn.functional.activation import log_softmax
@@ -114,7 +114,7 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """The mean or sum of d^2 / (2 * beta) where d = |input - target| is below beta, else d - beta / 2."""
-    if beta < 0:
+    if not beta >= 0:
         raise ValueError(f"beta: expected at least 0, got {beta}")
     reduction = _reduction(reduction, size_average, reduce)
     # With an extreme beta, the quotients below could overflow or vanish.
@@ -171,6 +171,7 @@ def kl_div(
 
     `input` has log-probabilities; with log_target so has `target`.
     """
+    log_target = to_bool("log_target", log_target)
     batch_mean = reduction == "batchmean"
     reduction = _reduction("sum" if batch_mean else reduction, size_average, reduce)
     if _by_torch(reduction, target) or (not log_target and _may_be_negative(target)):
@@ -309,7 +310,7 @@ def cross_entropy(
     torch computes the loss for targets of probabilities, and with label smoothing.
     """
     reduction = _reduction(reduction, size_average, reduce)
-    if label_smoothing or target.is_floating_point() or _by_torch(reduction):
+    if label_smoothing != 0 or target.is_floating_point() or _by_torch(reduction):
         return F.cross_entropy(
             input,
             target,

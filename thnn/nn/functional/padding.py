@@ -36,7 +36,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         if mode == "circular":
             _check_circular(input, pad)
         return F.pad(input, [*pad], mode, value)
-    if value:
+    if value is not None and value != 0:
         raise ValueError(f"value: expected None or 0 for mode={mode!r}, got {value}")
     dims = len(pad) // 2
     if input.dim() not in (dims + 1, dims + 2):

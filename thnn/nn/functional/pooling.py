@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.arguments import describe, to_bool
 from thnn._classes import function_classes
-from thnn.nn.functional._per_axis import Size, per_axis, scaled
+from thnn.nn.functional._per_axis import Size, check_output_sizes, per_axis, scaled
 
 OutputSize = int | None | Sequence[int | None]
 
@@ -135,6 +136,7 @@ def max_pool2d(
     if dilationH == dilationW == 1:
         result = _max2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices)
     else:
+        return_indices = to_bool("return_indices", return_indices)
         may_be_empty = _may_lie_in_padding(input, paddings, dilations)
         result = _dilated_max2d.apply(
             input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices or may_be_empty
@@ -167,6 +169,7 @@ def max_pool3d(
     dT, dH, dW = strides = _strides(stride, kernel)
     pT, pH, pW = paddings = per_axis("padding", padding, 3)
     dilationT, dilationH, dilationW = dilations = per_axis("dilation", dilation, 3)
+    return_indices = to_bool("return_indices", return_indices)
     may_be_empty = _may_lie_in_padding(input, paddings, dilations)
     result = _dilated_max3d.apply(
         input, kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceil_mode,
@@ -234,7 +237,9 @@ def avg_pool2d(
     kH, kW = kernel = per_axis("kernel_size", kernel_size, 2)
     dH, dW = strides = _strides(stride, kernel)
     padH, padW = paddings = per_axis("padding", padding, 2)
-    count_include_pad = count_include_pad or divisor_override is not None
+    if divisor_override is not None:
+        to_bool("count_include_pad", count_include_pad)  # raises the error for another type
+        count_include_pad = True
     output: Tensor = _average2d.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
     output = _without_windows_beyond_input(output, input, kernel, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
@@ -257,7 +262,9 @@ def avg_pool3d(
     kT, kH, kW = kernel = per_axis("kernel_size", kernel_size, 3)
     dT, dH, dW = strides = _strides(stride, kernel)
     pT, pH, pW = paddings = per_axis("padding", padding, 3)
-    count_include_pad = count_include_pad or divisor_override is not None
+    if divisor_override is not None:
+        to_bool("count_include_pad", count_include_pad)  # raises the error for another type
+        count_include_pad = True
     output: Tensor = _average3d.apply(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
     output = _without_windows_beyond_input(output, input, kernel, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
@@ -269,13 +276,13 @@ def _overridden(
     kernel: Sequence[int],
     strides: Sequence[int],
     paddings: Sequence[int],
-    divisor: int | None,
+    divisor: Any,
 ) -> Tensor:
     """Averages that count padding, multiplied by the numbers of elements of their windows and divided by `divisor`."""
     if divisor is None:
         return output
-    if not isinstance(divisor, (int, torch.SymInt)):
-        raise TypeError(f"divisor_override: expected an integer, got {divisor!r}")
+    if isinstance(divisor, Tensor) or not hasattr(divisor, "__index__"):
+        raise TypeError(f"divisor_override: expected an integer, got {describe(divisor)}")
     if divisor == 0 or not -(2**63) <= divisor < 2**63:
         raise ValueError(f"divisor_override: expected an integer of 64 bits other than 0, got {divisor}")
     for axis in range(-len(kernel), 0):
@@ -350,10 +357,13 @@ def _fractional_arguments(
         if not all(0 < ratio < 1 for ratio in ratios):
             raise ValueError(f"output_ratio: expected numbers between 0 and 1, got {output_ratio}")
         output_size = [scaled(size, ratio) for size, ratio in zip(input.shape[-dims:], ratios)]
+        check_output_sizes("output_ratio", output_size)
     if samples is None:
         _check_floating_point(input)
         batch = input.shape[0] if input.dim() == dims + 2 else 1
         samples = torch.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype, device=input.device)
+    elif not samples.dim():
+        raise ValueError(f"_random_samples: expected {dims} numbers for each plane, got one number")
     return per_axis("output_size", output_size, dims), samples
 
 
@@ -394,7 +404,7 @@ def fractional_max_pool3d(
     )
     # VolumetricFractionalMaxPooling calls the last dimension of a tensor T, and its samples are (T, W, H).
     return _fractional_max3d.apply(
-        input, samples[..., [2, 1, 0]], width, height, depth, kW, kH, kT, return_indices=return_indices
+        input, samples.flip(-1), width, height, depth, kW, kH, kT, return_indices=return_indices
     )
 
 
@@ -461,6 +471,7 @@ def _unpooled_sizes(
         for size, stride, padding, k in zip(input.shape[-dims:], strides, paddings, kernel)
     ]
     if output_size is None:
+        check_output_sizes("kernel_size, stride, padding", default)
         return tuple(default)
     if len(output_size) not in (dims, input.dim()):
         raise ValueError(f"output_size: expected {dims} numbers, got {tuple(output_size)}")

@@ -13,8 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._binding.arguments import to_bool
 from thnn._classes import function_classes
-from thnn.nn.functional._per_axis import per_axis, scaled
+from thnn.nn.functional._per_axis import check_output_sizes, per_axis, scaled
 
 _interpolation = function_classes["InterpolationFunction"]
 _sample2d = function_classes["SpatialGridSamplerBilinearFunction"]
@@ -58,10 +59,11 @@ def interpolate(
     if align_corners is not None and not linear:
         raise ValueError(f"align_corners: expected None for mode={mode!r}, got {align_corners}")
     sizes, scales = _sizes(input.shape[2:], size, scale_factor, recompute_scale_factor)
-    if align_corners:
+    is_aligned = align_corners is not None and to_bool("align_corners", align_corners)
+    if is_aligned:
         scales = (0.0,) * dims  # with aligned corners only the sizes determine the positions
     output: Tensor = _interpolation.apply(
-        input, *[1] * (3 - dims), *sizes, linear, bool(align_corners), *[0.0] * (3 - dims), *scales
+        input, *[1] * (3 - dims), *sizes, linear, is_aligned, *[0.0] * (3 - dims), *scales
     )
     return output
 
@@ -85,6 +87,7 @@ def _sizes(
     if not all(0 < factor < math.inf for factor in factors):
         raise ValueError(f"scale_factor: expected positive numbers, got {scale_factor}")
     sizes = tuple(scaled(length, factor) for length, factor in zip(given, factors))
+    check_output_sizes("scale_factor", sizes)
     return sizes, (0.0,) * dims if recompute_scale_factor else tuple(1 / factor for factor in factors)
 
 
@@ -103,13 +106,14 @@ def grid_sample(
     dims = input.dim() - 2
     if dims not in (2, 3):
         raise ValueError(f"input: expected 4 or 5 dimensions (N, C, ...), got shape {tuple(input.shape)}")
+    align_corners = align_corners is not None and to_bool("align_corners", align_corners)
     sizes = input.shape[:1:-1]  # width first, as in the grid
     if (
         mode != "bilinear"
         or padding_mode != "zeros"
         or not (align_corners or all(size > 1 for size in sizes))
     ):
-        return F.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
+        return F.grid_sample(input, grid, mode, padding_mode, align_corners)
     if not align_corners:
         # Python numbers: a tensor of the factors would be copied to the device in each call.
         coordinates = zip(grid.unbind(-1), sizes)

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._binding.arguments import to_bool
 from thnn._binding.backend import type2backend
 from thnn._classes import function_classes
 from thnn._torch import functorch_active, in_transform
@@ -68,8 +69,8 @@ def embedding(
 
     See torch.nn.functional.embedding. With max_norm the rows are renormalized in place.
     """
-    if sparse:
-        return F.embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    if to_bool("sparse", sparse):
+        return F.embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, True)
     row = _row(padding_idx, weight)
     input = _int64(input)
     _renorm(weight, input, max_norm, norm_type)
@@ -97,6 +98,8 @@ def embedding_bag(
     """
     if mode not in _MODES:
         raise ValueError(f"mode: expected one of {_MODES}, got {mode!r}")
+    sparse = to_bool("sparse", sparse)
+    include_last_offset = to_bool("include_last_offset", include_last_offset)
     if sparse or per_sample_weights is not None or input.layout is torch.jagged:
         return F.embedding_bag(
             input,
