@@ -189,21 +189,36 @@ def test_rrelu_in_training() -> None:
     assert torch.equal(layer(x), y)
 
 
-def test_losses_without_counted_targets() -> None:
-    for weight, target in (
-        (None, torch.tensor([-100, -100])),
-        (torch.tensor([0.0, 1.0]), torch.tensor([0, 0])),
-    ):
-        found = []
-        for home in (thnn.nn, nn):
-            x = torch.randn(2, 2).log_softmax(1).requires_grad_()
-            loss = home.NLLLoss(weight=weight)(x, target)
-            loss.backward()
-            found.append((loss, x.grad))
-        assert found[0][0].isnan()
-        assert found[1][0].isnan()
-        if weight is None:
-            assert torch.equal(found[0][1], found[1][1])  # type: ignore[arg-type]
+@pytest.mark.parametrize("name", ["NLLLoss", "CrossEntropyLoss"])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("shape", [(3, 3), (3, 3, 2), (3, 3, 2, 2)])
+@pytest.mark.parametrize(
+    ("weight", "targets"),
+    [
+        (None, [-100, -100, -100]),
+        ([0.0, 1.0, 1.0], [0, 0, -100]),
+        ([2.0, -2.0, 1.0], [0, 1, -100]),
+        ([1.0, -2.0, 1.0], [0, 1, 1]),
+        ([0.0, float("nan"), 1.0], [0, 1, 2]),
+        ([0.0, float("inf"), 1.0], [0, 0, 1]),
+    ],
+    ids=["no target", "weights 0", "sum 0", "sum below 0", "NaN", "infinity"],
+)
+def test_losses_whose_weights_add_up_to_no_positive_number(
+    name: str, reduction: str, shape: tuple[int, ...], weight: list[float] | None, targets: list[int]
+) -> None:
+    weights = None if weight is None else torch.tensor(weight)
+    target = torch.tensor(targets).reshape(3, *(1,) * (len(shape) - 2)).expand(3, *shape[2:]).contiguous()
+    scores, found = torch.randn(shape).log_softmax(1), []
+    for home in (thnn.nn, nn):
+        x = scores.clone().requires_grad_()
+        loss = getattr(home, name)(weights, reduction=reduction)(x, target)
+        loss.backward()
+        found.append((loss, x.grad))
+    torch.testing.assert_close(found[0], found[1], equal_nan=True)
+    x = torch.full((2, 3), -torch.inf)
+    losses = [home.NLLLoss(torch.tensor([0.0, 1.0, 1.0]))(x, torch.tensor([0, 0])) for home in (thnn.nn, nn)]
+    assert all(loss.isnan() for loss in losses)
 
 
 def test_prelu_of_0_channels() -> None:

@@ -10,6 +10,8 @@ other types, ValueError for wrong sizes and settings, IndexError for numbers tha
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -270,6 +272,11 @@ def nll_loss(
             f"target: expected the size of input without C, {expected}, got {tuple(target.shape)} for an input"
             f" {tuple(input.shape)}"
         )
+    # A trace must not depend on the values, and reading them would wait for the device.
+    is_known = input.device.type == "cpu" and not torch.compiler.is_compiling() and not in_transform()
+    if is_known and weight is not None and weight.numel() and not weight.amin().item() >= 0:
+        # The criterion gives a gradient of 0 if the weights add up to less than 0, or to NaN.
+        return F.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
     output: Tensor
     if input.dim() <= 2:
         output = _class_nll.apply(input, target, weight, mean, ignore_index)
@@ -278,13 +285,16 @@ def nll_loss(
     else:
         images, classes = input.flatten(2).unsqueeze(-1), target.flatten(1).unsqueeze(-1)
         output = _spatial_class_nll.apply(images, classes, weight, mean, ignore_index)
-    # The criterion gives 0 where torch divides 0 by 0; the gradient is 0. A trace must not depend on the values, and
-    # reading them would wait for the device.
-    is_known = output.device.type == "cpu" and not torch.compiler.is_compiling() and not in_transform()
-    if mean and not (is_known and output.item()):
-        is_zero = (output == 0) & (_total_weight(target, weight, ignore_index) == 0)
-        output = torch.where(is_zero, float("nan"), output)
-    return output
+    if not mean:
+        return output
+    # Where torch divides by a sum of weights of 0, the criterion does not divide, and gives a gradient of 0.
+    if is_known:
+        loss = output.item()
+        if (loss == 0 or math.isnan(loss)) and _total_weight(target, weight, ignore_index) == 0:
+            return F.nll_loss(input, target, weight, ignore_index=ignore_index)
+        return output
+    is_zero = (output == 0) & (_total_weight(target, weight, ignore_index) == 0)
+    return torch.where(is_zero, float("nan"), output)
 
 
 def _total_weight(target: Tensor, weight: Tensor | None, ignore_index: int) -> Tensor:
