@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import os
 import pickle
 import re
@@ -350,6 +351,10 @@ def test_arguments(write: Write, tmp_path: Path) -> None:
         "thnn.load: sources: expected a path or a sequence of paths, got 3"
     )
     assert "extra_cflags: expected flags without NUL" in raises(ValueError, header, extra_cflags=["\0"])
+    for flags in ("extra_cflags", "extra_ldflags", "extra_cuda_cflags"):
+        assert raises(ValueError, header, **{flags: ["-g", "-D\ud800"]}) == (
+            f"thnn.load: {flags}: '-D\\ud800' has characters that UTF-8 does not have"
+        )
     source = write().with_suffix(".c")
     for again in (source, tmp_path / ".." / tmp_path.name / source.name):
         assert raises(ValueError, header, sources=[source, again]) == (
@@ -392,6 +397,31 @@ def test_headers_that_are_no_path(tmp_path: Path) -> None:
         assert raises(ValueError, tmp_path / name).startswith("thnn.load: header: ")
 
 
+def test_headers_that_cannot_be_read(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    unreadable = "thnn.load: header: {} cannot be read ({})"
+    memory, header = Path("/proc/self/mem"), write()
+    assert raises(ValueError, memory) == unreadable.format(memory, "Input/output error")
+
+    def refuse(path: Path) -> bytes:  # as for a file without permission, which root may read
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert raises(ValueError, header) == unreadable.format(header, "Permission denied")
+    with pytest.raises(ValueError, match=r"header: .* cannot be read"):
+        thnn.open_library(header, header.with_suffix(".so"))
+
+
+def test_libraries_whose_paths_cannot_be_encoded(write: Write, tmp_path: Path) -> None:
+    header, path = write(), f"{tmp_path}/\ud800.so"
+    for function, argument in ((thnn.build_library, "output"), (thnn.open_library, "library")):
+        with pytest.raises(
+            ValueError, match=rf"{argument}: .*\\ud800.* has characters that UTF-8 does not have"
+        ):
+            function(header, path)
+    named_by_bytes = thnn.build_library(header, tmp_path / os.fsdecode(b"\xe9.so"))
+    assert thnn.open_library(header, named_by_bytes).CubeFunction
+
+
 @pytest.mark.parametrize("kind", ["a file", "a dangling link", "/proc/x"])
 def test_unusable_cache(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     cache = Path("/proc/x") if kind == "/proc/x" else tmp_path / "cache"
@@ -403,6 +433,19 @@ def test_unusable_cache(write: Write, tmp_path: Path, monkeypatch: pytest.Monkey
     text = raises(ValueError, write())
     assert text.startswith(f"thnn.load: the cache {cache} cannot be used (")
     assert "THNN_CACHE" in text
+
+
+@pytest.mark.parametrize("variable", ["THNN_CACHE", "XDG_CACHE_HOME"])
+def test_a_cache_whose_path_is_not_utf8(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.delenv("THNN_CACHE")
+    monkeypatch.setenv(variable, str(tmp_path / os.fsdecode(b"\xe9")))
+    for header, options in ((write(), {}), (HEADER, {"source": KERNEL})):
+        text = raises(ValueError, header, **options)  # type: ignore[arg-type]
+        assert re.fullmatch(
+            r"thnn\.load: the cache .*/\\udce9\S* cannot be used \(its path is not UTF-8\); .*", text
+        )
 
 
 @pytest.mark.parametrize("name", ["x", "g", "weights"])

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -110,7 +111,7 @@ class Library:
 
     def __init__(self, path: Path) -> None:
         reason = ffi.new("char[]", 1024)
-        self._table = lib.thnn_open(str(path).encode(), reason, 1024)
+        self._table = lib.thnn_open(os.fsencode(path), reason, 1024)
         if self._table == ffi.NULL:
             raise ImportError(_text(reason))
         self.path = path

@@ -31,21 +31,28 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 def cache_folder() -> Path:
     """THNN_CACHE, otherwise thnn in the user's cache folder ($XDG_CACHE_HOME or ~/.cache).
 
-    Raises ValueError where ~ cannot be expanded.
+    Raises ValueError where ~ cannot be expanded, and for a path that is not UTF-8.
     """
     own = os.environ.get("THNN_CACHE")
     try:
         if own:
-            return Path(own).expanduser().absolute()
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "thnn"
+            folder = Path(own).expanduser().absolute()
+        else:
+            folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "thnn"
     except RuntimeError as error:  # no such user, or a user without a home
         raise unusable(Path(own or "~/.cache/thnn"), str(error)) from None
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise unusable(folder, "its path is not UTF-8") from None
+    return folder
 
 
 def unusable(folder: Path, reason: str) -> ValueError:
     """The error for a cache that cannot be used."""
+    shown = str(folder).encode(errors="backslashreplace").decode()
     return ValueError(
-        f"thnn.load: the cache {folder} cannot be used ({reason}); set THNN_CACHE to another folder"
+        f"thnn.load: the cache {shown} cannot be used ({reason}); set THNN_CACHE to another folder"
     )
 
 

@@ -259,8 +259,8 @@ def load(
     <source>. The returned object is then named after the first module, otherwise after the header's file.
 
     Raises HeaderError (a ValueError) for an error in the header, CompileError (a ValueError) with the compiler's
-    output, ValueError for a missing file, a reference that has no module, or a cache (THNN_CACHE) that cannot be
-    written, TypeError for an argument of another type.
+    output, ValueError for a file that is missing or cannot be read, a reference that has no module, or a cache
+    (THNN_CACHE) that cannot be written, TypeError for an argument of another type.
     """
     path = None
     while path is None:  # again if a file is edited meanwhile
@@ -290,6 +290,7 @@ def build_library(
     `march` is the instruction set, native or a portable one such as x86-64-v3. Raises like `load`.
     """
     target = Path(output).absolute()
+    _check_encodable("thnn.build_library: output", str(target))
     if not target.parent.is_dir():
         raise ValueError(f"thnn.build_library: output: there is no folder {target.parent}")
     while True:
@@ -313,9 +314,11 @@ def open_library(
     """The functions of a library that `build_library` compiled from the header; nothing is compiled for the CPU.
 
     The kernels for CUDA tensors beside the header are compiled as by `load`, when the first CUDA tensor comes. Raises
-    HeaderError for an error in the header, ImportError for a file that is not a library of these declarations.
+    HeaderError for an error in the header, ImportError for a file that is not a library of these declarations,
+    ValueError for a path that cannot be encoded.
     """
     path = _existing(header, "header")
+    _check_encodable("thnn.open_library: library", os.fspath(library))
     functions, _ = parse(path)
     known = _checked(references, path.name, functions)
     opened = Library(Path(library).absolute())
@@ -358,6 +361,8 @@ def _recipe(
             raise TypeError(f"thnn.load: {argument}: expected a sequence of flags, got the string {flags!r}")
         if any("\0" in flag for flag in flags):
             raise ValueError(f"thnn.load: {argument}: expected flags without NUL, got {flags!r}")
+        for flag in flags:
+            _check_encodable(f"thnn.load: {argument}", flag)
     functions, header_hash = parse(path, shown[0][1] if shown else None)
     if sources is None:
         files = find_sources(path, functions)
@@ -407,6 +412,14 @@ def _of_text(header: object, source: object, sources: object) -> tuple[Path, Pat
         return keep_text(header, source)
     except OSError as error:  # a full disk
         raise unusable(cache_folder(), error.strerror or str(error)) from error
+
+
+def _check_encodable(name: str, text: str) -> None:
+    """Raises ValueError for a text with characters that neither a file nor a flag can have."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ValueError(f"{name}: {text!r} has characters that UTF-8 does not have") from None
 
 
 def _existing(path: Path_, argument: str) -> Path:

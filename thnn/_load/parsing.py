@@ -28,11 +28,14 @@ def parse(path: Path, shown: str | None = None) -> tuple[list[Function], str]:
     """The functions of a header, from the cache or parsed, and the SHA-256 of the text that declares them.
 
     Locations have the path, or the name `shown`. Works without the cache if that cannot be used. Raises HeaderError,
-    also if there are none.
+    also if there are none, and ValueError for a file that cannot be read.
     """
     name = shown or str(path)
     code = identity(sorted(Path(thnn._header.__file__).parent.glob("*.py")))
-    text = path.read_bytes()
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"thnn.load: header: {path} cannot be read ({error.strerror})") from error
     text_hash = sha256(text).hexdigest()
     key = sha256(b"\0".join((code.encode(), name.encode(), text))).hexdigest()[:20]
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):  # none, or a damaged one
