@@ -383,6 +383,17 @@ def test_values(call: Callable[[], Any], error: type[Exception], message: str) -
     assert str(raised.value) == message
 
 
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [("relu", "input"), ("conv2d", "weight"), ("nll_loss", "weight"), ("embedding", "input")],
+)
+def test_tensors_whose_memory_was_freed(name: str, argument: str) -> None:
+    arguments = given(name)
+    arguments[argument].untyped_storage().resize_(0)
+    with pytest.raises(TypeError, match=f"^{name}: {argument}: has no memory"):
+        getattr(F, name)(**arguments)
+
+
 def test_functions_can_be_pickled_and_compiled() -> None:
     assert pickle.loads(pickle.dumps(F.relu)) is F.relu
     compiled = torch.compile(lambda x: F.softmax(F.relu(x), 1), fullgraph=True, backend="aot_eager")

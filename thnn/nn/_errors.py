@@ -37,6 +37,7 @@ WORDS = {
     r"\blambda\b": "lambd",
     r"\bweights\b": "weight",
     r"\btrain\b": "training",
+    r"\bidx\b": "input",
     r"\bpaddingValue\b": "padding_idx",
     r"\bscaleGradByFreq\b": "scale_grad_by_freq",
     r"\brandomSamples\b": "_random_samples",

@@ -260,7 +260,7 @@ def nll_loss(
     """-weight[t] * input[t] summed over the batch; 'mean' divides by the sum of the weights of the targets.
 
     Shapes: input (N, C, ...) or (C) of log-probabilities, target (N, ...) or () of classes. Targets equal to
-    ignore_index are skipped.
+    ignore_index are skipped. On the CPU, torch computes the loss for weights that are negative or add up to 0.
     """
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):
@@ -272,11 +272,6 @@ def nll_loss(
             f"target: expected the size of input without C, {expected}, got {tuple(target.shape)} for an input"
             f" {tuple(input.shape)}"
         )
-    # A trace must not depend on the values, and reading them would wait for the device.
-    is_known = input.device.type == "cpu" and not torch.compiler.is_compiling() and not in_transform()
-    if is_known and weight is not None and weight.numel() and not weight.amin().item() >= 0:
-        # The criterion gives a gradient of 0 if the weights add up to less than 0, or to NaN.
-        return F.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
     output: Tensor
     if input.dim() <= 2:
         output = _class_nll.apply(input, target, weight, mean, ignore_index)
@@ -285,6 +280,11 @@ def nll_loss(
     else:
         images, classes = input.flatten(2).unsqueeze(-1), target.flatten(1).unsqueeze(-1)
         output = _spatial_class_nll.apply(images, classes, weight, mean, ignore_index)
+    # A trace must not depend on the values, and reading them would wait for the device.
+    is_known = output.device.type == "cpu" and not torch.compiler.is_compiling() and not in_transform()
+    if is_known and weight is not None and weight.numel() and not weight.amin().item() >= 0:
+        # The criterion gives a gradient of 0 if the weights add up to less than 0, or to NaN.
+        return F.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not mean:
         return output
     # Where torch divides by a sum of weights of 0, the criterion does not divide, and gives a gradient of 0.
