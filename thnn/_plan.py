@@ -31,6 +31,34 @@ class Source(NamedTuple):
         ) + name
 
 
+class OutputForInput(NamedTuple):
+    """The condition under which a module's gradient is the same function of the output as of the input: the scalar is
+    at least `least`, a number or another scalar; without a scalar always."""
+
+    scalar: str = ""
+    least: float | str = 0
+    # The class saves the output where both scalars are 0, as torch does for relu: the next layer mostly saves it, too,
+    # and the caller may change the input.
+    is_saved_at_0: bool = False
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        if not self.scalar:
+            return True
+        least = values[self.least] if isinstance(self.least, str) else self.least
+        return bool(values[self.scalar] >= least)
+
+
+# By the names of modules of the package. In-place calls with a gradient require the condition, and traced code keeps
+# the output where it holds.
+OUTPUT_FOR_INPUT: Mapping[str, OutputForInput] = {
+    "ELU": OutputForInput("alpha"),
+    "HardTanh": OutputForInput(),
+    "LeakyReLU": OutputForInput("negval"),
+    "RReLU": OutputForInput("lower"),
+    "Threshold": OutputForInput("threshold", least="val", is_saved_at_0=True),
+}
+
+
 class CallPlan(NamedTuple):
     """A call of a C function by a class: the origin of each argument after the state."""
 
@@ -64,8 +92,15 @@ class ClassPlan(NamedTuple):
     options: list[str]  # arguments of Python only, after the scalars
     keep: list[str]  # the tensors that autograd saves for the backward
     sizes: frozenset[str]  # those of `keep` of which the backward reads the size and type only
-    # The class saves the output in place of the input where these scalars are 0.
-    output_for_input: tuple[str, ...]
+    output_for_input: OutputForInput | None
+
+    @property
+    def saves_output_at_0(self) -> list[str]:
+        """The class saves the output in place of the input where these scalars are 0."""
+        condition = self.output_for_input
+        if condition is None or not condition.is_saved_at_0:
+            return []
+        return [n for n in (condition.scalar, condition.least) if isinstance(n, str)]
 
     @property
     def variables(self) -> list[str]:
@@ -96,8 +131,8 @@ class ClassPlan(NamedTuple):
 
     def __str__(self) -> str:
         kept = [f"size of {name}" if name in self.sizes else name for name in self.keep]
-        if self.output_for_input:
-            kept[0] += f" ({self.output} where {' and '.join(self.output_for_input)} are 0)"
+        if self.saves_output_at_0:
+            kept[0] += f" ({self.output} where {' and '.join(self.saves_output_at_0)} are 0)"
         lines = [f"apply({', '.join(self.parameters)})", "", str(self.forward)]
         if self.in_place is not None:
             lines.append(f"    in place: {self.output} is {self.in_place.sources[self.output]}")
@@ -107,13 +142,9 @@ class ClassPlan(NamedTuple):
         return "\n".join(lines)
 
 
-# Modules whose class saves the output where these scalars are 0, as torch does for relu: the next layer mostly saves
-# it, too, and the caller may change the input. The backward computes the same gradient from it (FROM_OUTPUT in
-# _operators/decompositions.py).
-_OUTPUT_FOR_INPUT: Mapping[str, tuple[str, ...]] = {"Threshold": ("threshold", "val")}
-
-
-def class_plan(module: Module, keeps_inputs: bool) -> ClassPlan:
+def class_plan(
+    module: Module, keeps_inputs: bool, output_for_input: OutputForInput | None = None
+) -> ClassPlan:
     """The plan of a module's class; with `keeps_inputs` the backward gets all inputs.
 
     Raises HeaderError if the module does not have a class: several outputs or none, a backward without a gradient, or
@@ -160,7 +191,7 @@ def class_plan(module: Module, keeps_inputs: bool) -> ClassPlan:
         keep,
         # References and [DERIVATIVE] rules need the values; formulas need only the sizes.
         frozenset() if keeps_inputs or forward.derivative else frozenset(keep) - passed_to_backwards(module),
-        _OUTPUT_FOR_INPUT.get(module.name, ()),
+        output_for_input,
     )
 
 

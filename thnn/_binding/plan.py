@@ -33,7 +33,7 @@ def bind_class(
     shape.indices = results.index("indices") if indices_at >= 0 else -1
     shape.backwardCount = len(plan.backwards)
     shape.keptCount = _fill(shape.kept, [_kept(plan, name) for name in plan.keep])
-    shape.zeroCount = _fill(shape.zeros, [plan.parameters.index(name) for name in plan.output_for_input])
+    shape.zeroCount = _fill(shape.zeros, [plan.parameters.index(name) for name in plan.saves_output_at_0])
     shape.gradientCount = _fill(shape.gradients, [position for position, _ in gradients])
     _fill(shape.gradientCall, [number for _, number in gradients])
     if not lib.thnn_bindClass(shape, id(calls), id(made)):

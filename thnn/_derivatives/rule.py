@@ -18,6 +18,7 @@ from thnn._binding.library import THNN, BoundFunction, Library
 from thnn._derivatives.formulas import FORMULAS
 from thnn._derivatives.recomputation import recomputed_gradients
 from thnn._header import Function, HeaderError, Module
+from thnn._plan import OutputForInput
 from thnn._torch import is_output_of_several
 
 Rule = Callable[..., Mapping[str, Tensor]]
@@ -33,7 +34,9 @@ def check_overwritable(function: Function, input: Any) -> None:
         )
 
 
-def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) -> None:
+def check_in_place(
+    function: Function, condition: OutputForInput | None, input: Tensor, scalars: Mapping[str, Any]
+) -> None:
     """Raises ValueError where an in-place forward could not be differentiated, before anything is overwritten."""
     check_overwritable(function, input)
     where = f"{function.name}: input: "
@@ -46,25 +49,18 @@ def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) ->
         raise ValueError(
             where + "one of several outputs of an operation (unbind, split) cannot be overwritten in place"
         )
-    slope = _SLOPES_BELOW_0.get(function.module)
-    if slope is not None:
-        name, value = slope
-        try:
-            is_positive = value(*scalars) >= 0
-        except (TypeError, ValueError, OverflowError):
-            return  # the call of the forward reports the error
-        if not is_positive:
-            # The backward has only the output, from which it infers the sign of the input.
-            raise ValueError(f"{function.name}: {name}: inplace needs {name} >= 0 to be differentiated")
-
-
-# Modules whose output keeps the sign of a negative input only if this argument is >= 0: its name, and its value as a
-# function of the scalars.
-_SLOPES_BELOW_0: Mapping[str, tuple[str, Callable[..., float]]] = {
-    "LeakyReLU": ("negval", lambda negval, *_: float(negval)),
-    "ELU": ("alpha", lambda alpha, *_: float(alpha)),
-    "RReLU": ("lower", lambda lower, *_: float(lower)),
-}
+    if condition is None or isinstance(condition.least, str):
+        return  # C functions compare two scalars themselves
+    name = condition.scalar
+    try:
+        holds = condition.holds({name: float(scalars[name])} if name else {})
+    except (TypeError, ValueError, OverflowError):
+        return  # the call of the forward reports the error
+    if not holds:
+        # The backward has only the output, from which it infers the sign of the input.
+        raise ValueError(
+            f"{function.name}: {name}: inplace needs {name} >= {condition.least} to be differentiated"
+        )
 
 
 def rule(module: Module, library: Library, cls_name: str, reference: Reference | None = None) -> Rule:

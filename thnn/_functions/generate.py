@@ -21,7 +21,7 @@ from thnn._derivatives.rule import Reference
 from thnn._functions.base import Criterion, FunctionBase
 from thnn._functions.documentation import docstring
 from thnn._header import Module
-from thnn._plan import ClassPlan, class_plan
+from thnn._plan import OUTPUT_FOR_INPUT, ClassPlan, class_plan
 from thnn._torch import increment_version
 
 
@@ -50,7 +50,8 @@ def _make_function_class_criterion(
 def _make(
     module: Module, cls_name: str, library: Library, reference: Reference | None, criterion: bool
 ) -> type[FunctionBase]:
-    plan = class_plan(module, keeps_inputs=reference is not None)
+    condition = OUTPUT_FOR_INPUT.get(module.name) if library is THNN else None
+    plan = class_plan(module, keeps_inputs=reference is not None, output_for_input=condition)
     rule = _derivatives.rule(module, library, cls_name, reference)
     of_rule = _derivatives.values(rule, plan.kept_values)
     gradients, rest = plan.gradients(), (None,) * len(plan.variables + plan.options)
@@ -91,7 +92,6 @@ def _bind(
     updateOutput = library.bind(function)
     inplace_at = parameters.index("inplace") if plan.in_place is not None else -1
     indices_at = parameters.index("return_indices") if "return_indices" in parameters else -1
-    end = len(plan.inputs) + len(plan.scalars)
 
     def normalize(values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of `apply` with True or False for the flags that the binding reads."""
@@ -108,7 +108,9 @@ def _bind(
         normalize,
         lambda values: _derivatives.check_overwritable(function, values[0]),
         lambda values: increment_version((values[0],)),
-        lambda values: _derivatives.check_in_place(function, values[0], values[len(plan.inputs) : end]),
+        lambda values: _derivatives.check_in_place(
+            function, plan.output_for_input, values[0], dict(zip(parameters, values))
+        ),
         differentiate,
     ]
     factor = "gradOutput" if criterion else None

@@ -35,12 +35,3 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "Square": torch.square,
     "Threshold": _threshold,
 }
-
-# Modules whose gradient is the same function of the output as of the input, as in-place calls require, with the
-# condition on their scalars. Traced code keeps the output for it, which the next function often keeps as well, and
-# the memory of the input serves for other tensors.
-FROM_OUTPUT: Mapping[str, Callable[..., bool]] = {
-    "HardTanh": lambda min_val, max_val: True,
-    "LeakyReLU": lambda negval: negval >= 0,
-    "Threshold": lambda threshold, val: val <= threshold,
-}

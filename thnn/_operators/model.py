@@ -11,8 +11,9 @@ from torch import Tensor
 
 from thnn._binding.library import THNN
 from thnn._header import Module
-from thnn._operators.decompositions import DECOMPOSITIONS, FROM_OUTPUT
+from thnn._operators.decompositions import DECOMPOSITIONS
 from thnn._operators.kernels import BackwardKernel, backward_kernels
+from thnn._plan import OUTPUT_FOR_INPUT, OutputForInput
 from thnn._torch import is_decomposing
 
 # A rule of thnn/_operators/rules.py.
@@ -60,8 +61,10 @@ class OperatorModel:
         self.optional = frozenset(a.name for a in forward.tensors() if a.is_optional)
         self.is_random = bool(self.generators)
         self.decomposition = cls._decomposition
+        self.output_for_input: OutputForInput | None = None
         if self.decomposition is None and self.library is THNN:
             self.decomposition = DECOMPOSITIONS.get(module.name)
+            self.output_for_input = OUTPUT_FOR_INPUT.get(module.name)
         self.kernels: Sequence[BackwardKernel] = self._backward_kernels()
         self.gradient_of = {
             gradient: name for kernel in self.kernels for gradient, name in kernel.gradients.items()
@@ -98,10 +101,12 @@ class OperatorModel:
         return self.forward(*values)
 
     def keeps_output(self, values: Mapping[str, Any]) -> bool:
-        """True if traced code keeps the output of a call for the gradient, in place of the input."""
-        if self.decomposition is None or self.module.name not in FROM_OUTPUT or not is_decomposing():
-            return False
-        return FROM_OUTPUT[self.module.name](*(values[a.variable] for a in self.scalars))
+        """True if traced code keeps the output of a call for the gradient, in place of the input.
+
+        The next function often keeps the output as well, and the memory of the input serves for other tensors.
+        """
+        condition = None if self.decomposition is None else self.output_for_input
+        return condition is not None and is_decomposing() and condition.holds(values)
 
     def gradients(self, needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]) -> dict[str, Tensor]:
         """The gradients, by their names, of the tensors that need one; `needs` is in the order of `tensors`."""
