@@ -367,7 +367,6 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from thnn.testing.cases import Installed
     from thnn.testing.check import main
 
     if options.sanitize and options.device.partition(":")[0] == "cuda":
@@ -390,7 +389,7 @@ def _check(options: argparse.Namespace) -> int:
             if options.sanitize:
                 with _exit_at_sigterm():
                     return 0 if loaded.check(sanitize=True) else 1
-            return main([], as_json=options.json, registry=loaded.on_device(options.device))
+            return main([], options.json, loaded, options.device)
         except (ValueError, NotImplementedError) as error:
             print(error, file=sys.stderr)
             return 1
@@ -400,7 +399,7 @@ def _check(options: argparse.Namespace) -> int:
         )
     names = _modules(options)
     try:
-        return main(names, as_json=options.json, registry=Installed(options.device))
+        return main(names, options.json, device=options.device)
     except ValueError as error:
         _refuse(options, error)
 
@@ -496,8 +495,7 @@ def _bench(options: argparse.Namespace) -> int:
         try:
             if loaded is None:
                 return 1
-            on_device = loaded.on_device(options.device)
-            return 0 if bench_loaded(on_device, options.rounds, options.threads) else 1
+            return 0 if bench_loaded(loaded, options.rounds, options.device, options.threads) else 1
         except (ValueError, NotImplementedError) as error:
             print(error, file=sys.stderr)
             return 1

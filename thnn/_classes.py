@@ -1,50 +1,82 @@
-"""The class of each module of the header that has one, by name."""
+"""The class of each module of a header that has one, by name, with the other functions of the header."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from thnn._batch_norm.function import BatchNormalizationFunction, BatchNormalizationReLUFunction
+from thnn._binding.backend import Backends, type2backend
+from thnn._binding.library import THNN, Library
 from thnn._functions.base import FunctionBase
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._functions.recurrent import GRUFusedFunction, LSTMFusedFunction
-from thnn._header import Module
-from thnn._header.registry import modules
+from thnn._header import Function, Module
+from thnn._header.registry import functions, modules
 from thnn._operators.calls import define
 
 
 class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
-    """Name -> class for every module of the header that has a class; a class is created at the first access."""
+    """Name -> class for every module that has a class; a class is created at the first access."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Mapping[str, Module], make: Callable[[Module], type[FunctionBase]]) -> None:
+        self._modules = {f"{name}Function": m for name, m in modules.items() if m.forward is not None}
+        self._make = make
         self._classes: dict[str, type[FunctionBase]] = {}
-
-    @property
-    def _names(self) -> dict[str, str]:
-        return {name + "Function": name for name, m in modules().items() if m.forward is not None}
 
     def __getitem__(self, name: str) -> type[FunctionBase]:
         cls = self._classes.get(name)
         if cls is None and name not in self:
-            near = difflib.get_close_matches(f"{name}Function", self._names, 1, 0.7)
+            near = difflib.get_close_matches(f"{name}Function", self._modules, 1, 0.7)
             raise KeyError(f"no class {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         if cls is None:
-            cls = self._classes.setdefault(name, _make(modules()[self._names[name]]))
+            cls = self._classes.setdefault(name, self._make(self._modules[name]))
         return cls
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._modules)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._modules)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return name in self._modules
 
     def __repr__(self) -> str:
         return f"function_classes({', '.join(self)})"
+
+
+class Registry:
+    """The functions of a header in a library: of the package, or those that `thnn.load` compiled.
+
+    `modules` and `functions` are the model of the header by name, `function_classes` the classes by name, and
+    `type2backend` the C functions by tensor type.
+    """
+
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        modules: Mapping[str, Module],
+        library: Library,
+        type2backend: Backends,
+        make: Callable[[Module], type[FunctionBase]],
+    ) -> None:
+        self.functions, self.modules = functions, modules
+        self._library = library
+        self.type2backend = type2backend
+        self.function_classes = FunctionClasses(modules, make)
+
+    @property
+    def case_file(self) -> Path | None:
+        """The Python file with the cases of the functions; None for the package, which has a table of cases."""
+        return None
+
+    @property
+    def reversed_tasks(self) -> Registry | None:
+        """The same functions, whose parallel loops run from the last task to the first; None if they cannot be compiled
+        so."""
+        return None
 
 
 _HAND_WRITTEN: dict[str, type[FunctionBase]] = {
@@ -64,17 +96,11 @@ def _make(module: Module) -> type[FunctionBase]:
     return (_make_function_class_criterion if module.is_criterion else _make_function_class)(module)
 
 
-function_classes = FunctionClasses()
+PACKAGE = Registry(functions(), modules(), THNN, type2backend, _make)
+function_classes = PACKAGE.function_classes
 
 
-class Loaded(Protocol):
-    """A library that was loaded, with its classes by name."""
-
-    @property
-    def function_classes(self) -> Mapping[str, type[FunctionBase]]: ...
-
-
-def register_operators(loaded: Loaded | None = None) -> None:
+def register_operators(loaded: Registry | None = None) -> None:
     """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second, or of a module that
     `thnn.load` or `thnn.open_library` returned.
 
@@ -82,5 +108,5 @@ def register_operators(loaded: Loaded | None = None) -> None:
     contain operators, but no classes: call this before loading one. ``torch.jit.script`` compiles calls of the
     operators, too.
     """
-    for cls in (function_classes if loaded is None else loaded.function_classes).values():
+    for cls in (PACKAGE if loaded is None else loaded).function_classes.values():
         define(cls)

@@ -10,14 +10,12 @@ from thnn._binding.library import Library
 from thnn._cuda import compute_by_torch
 from thnn._cuda.functions import FUNCTIONS
 from thnn.testing.case_runner import TIGHT, CaseRunner, compare, written
-from thnn.testing.cases import INSTALLED
+from thnn.testing.cases import cases
 from thnn.testing.cases.model import SampleInput
 
 _EMULATION = PACKAGE / "libTHCUNN_emulation.so"
 _CASES = {
-    name: case
-    for name, case in INSTALLED.cases().items()
-    if f"{name}_updateOutput" in FUNCTIONS or name in FUNCTIONS
+    name: case for name, case in cases().items() if f"{name}_updateOutput" in FUNCTIONS or name in FUNCTIONS
 }
 
 

@@ -114,7 +114,7 @@ def test_backends(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     assert own.type2backend[torch.bfloat16, "cuda"].name == "THCUNNBFloat16Backend"
     assert own._library.opened_device_library is None
     with pytest.raises(ValueError, match="torch finds no GPU"):
-        own.on_device("cuda")
+        own.check(device="cuda")
 
 
 def test_a_package_without_kernel_files(write: Write, with_gpu: None) -> None:

@@ -9,16 +9,15 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import torch
-
 from thnn._binding.backend import Backends
 from thnn._binding.device import EMULATION, device_library
 from thnn._binding.library import Library
+from thnn._classes import Registry
 from thnn._derivatives.rule import Reference
 from thnn._emit.python import emit_stubs
 from thnn._functions.base import FunctionBase
@@ -32,45 +31,20 @@ from thnn._load.recipe import Recipe, find_compiler, find_sources, hashes
 from thnn._load.sanitizing import check_sanitized
 
 if TYPE_CHECKING:
-    from thnn.testing.cases import Registry
     from thnn.testing.cases.model import Case
 
 Path_ = str | os.PathLike[str]
 
 
-class LoadedClasses(Mapping[str, "type[FunctionBase]"]):
-    """Name -> class for every module that has a class; a class is created at the first access."""
-
-    def __init__(
-        self,
-        name: str,
-        modules: Mapping[str, Module],
-        library: Library,
-        references: Mapping[str, Reference],
-    ) -> None:
-        self._name, self._library, self._references = name, library, references
-        self._modules = {f"{n}Function": m for n, m in modules.items() if m.forward is not None}
-        self._classes: dict[str, type[FunctionBase]] = {}
-
-    def __getitem__(self, name: str) -> type[FunctionBase]:
-        cls = self._classes.get(name)
-        if cls is None:
-            module = self._modules[name]
-            make = _make_function_class_criterion if module.is_criterion else _make_function_class
-            made = make(module, library=self._library, reference=self._references.get(module.name))
-            made.__module__ = self._name
-            made.__reduce__ = _reduce  # type: ignore[method-assign, assignment]
-            cls = self._classes.setdefault(name, made)
-        return cls
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._modules
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def __len__(self) -> int:
-        return len(self._modules)
+def _make(
+    name: str, library: Library, references: Mapping[str, Reference], module: Module
+) -> type[FunctionBase]:
+    """The class of a module of a loaded header with this name."""
+    make = _make_function_class_criterion if module.is_criterion else _make_function_class
+    cls = make(module, library=library, reference=references.get(module.name))
+    cls.__module__ = name
+    cls.__reduce__ = _reduce  # type: ignore[method-assign, assignment]
+    return cls
 
 
 def _reduce(function: FunctionBase) -> tuple[Any, ...]:
@@ -84,7 +58,7 @@ def _reduce(function: FunctionBase) -> tuple[Any, ...]:
     return FunctionBase.__reduce__(function)
 
 
-class LoadedModule:
+class LoadedModule(Registry):
     """The functions of a header that `load` compiled: a class per module as an attribute, ``XFunction``.
 
     `modules` and `functions` are the model of the header by name, `function_classes` the classes by name,
@@ -104,13 +78,10 @@ class LoadedModule:
     ) -> None:
         self.__name__ = name
         self.header, self.sources = header, tuple(sources)
-        self.functions: Mapping[str, Function] = {f.name: f for f in functions}
-        self.modules: Mapping[str, Module] = group_modules(functions)
+        by_name = {f.name: f for f in functions}
+        make = functools.partial(_make, name, library, references)
+        super().__init__(by_name, group_modules(functions), library, Backends(library, by_name), make)
         self.library = library.path
-        self._library = library
-        self.device = torch.device(library.device)
-        self.type2backend = Backends(library, self.functions)
-        self.function_classes = LoadedClasses(name, self.modules, library, references)
         self._recipe, self._references = recipe, references
         # Read now: the files may be edited later.
         texts = [p.read_text(encoding="utf-8", errors="replace") for p in (header, *self.sources)]
@@ -151,34 +122,24 @@ class LoadedModule:
         target.write_text(emit_stubs([*self.functions.values()], banner), encoding="utf-8")
         return target
 
-    def cases(self) -> Mapping[str, Case]:
-        """The cases in the file <header>_case.py beside the header, by the name of their module or function.
-
-        Raises ValueError if there is no such file, as for functions that were loaded from text.
-        """
-        from thnn.testing.cases import cases_of_file
-
+    @property
+    def case_file(self) -> Path:
+        """The file of cases beside the header. Raises ValueError for functions that were loaded from text."""
         if self._recipe is not None and self._recipe.shown:
             raise ValueError(
                 f"{self!r} was loaded from text, which has no file of cases: to check it, write the header and the"
                 " kernel to files, too"
             )
-        return cases_of_file(self.header.with_name(f"{self.header.stem}_case.py"), self)
+        return self.header.with_name(f"{self.header.stem}_case.py")
 
-    def on_device(self, device: str) -> Registry:
-        """The functions to be checked and timed on a device: cpu, or cuda, for which nvcc compiles them now.
+    def cases(self) -> Mapping[str, Case]:
+        """The cases in the file <header>_case.py beside the header, by the name of their module or function.
 
-        Raises ValueError for a device that is not there, and the errors of a first call with a CUDA tensor (`load`).
+        Raises ValueError if there is no such file, as for functions that were loaded from text.
         """
-        from thnn.testing.cases import OnDevice
-        from thnn.testing.registry import find_device
+        from thnn.testing.cases import cases_of
 
-        found = find_device(device)
-        if found.type == "cpu":
-            return self
-        if device_library(self._library) is None:
-            raise ValueError(f"device: expected cpu, got cuda: {self!r} has no kernels for CUDA")
-        return OnDevice(self, found)
+        return cases_of(self)
 
     @functools.cached_property
     def reversed_tasks(self) -> LoadedModule | None:
@@ -199,8 +160,8 @@ class LoadedModule:
         and special numbers and wrong arguments of the named modules, or of all. `sanitize`: the functions run in a
         separate process, compiled with AddressSanitizer and UndefinedBehaviorSanitizer, also with tensors that end or
         begin at a page without access and with meta tensors. `device`: cpu or, without `sanitize`, cuda. Returns
-        whether everything passed. Raises ValueError without a file of cases or for an unknown module, and the errors of
-        `on_device`.
+        whether everything passed. Raises ValueError without a file of cases, for an unknown module and for a missing
+        device, and the errors of a first call with a CUDA tensor (`load`).
         """
         if unknown := [n for n in modules if n not in self.modules]:
             raise ValueError(f"{self!r} has no module {unknown[0]!r}")
@@ -215,17 +176,17 @@ class LoadedModule:
             return check_sanitized(self._recipe, modules)
         from thnn.testing.check import main
 
-        self.cases()  # raises an error before anything is printed
-        return main(modules, registry=self.on_device(device)) == 0
+        return main(modules, registry=self, device=device) == 0
 
     def bench(self, rounds: int = 15, device: str = "cpu") -> None:
         """Times the benchmark rows of the cases against torch on a device, cpu or cuda, and prints them.
 
-        Raises ValueError without a file of cases, and the errors of `on_device`.
+        Raises ValueError without a file of cases and for a missing device, and the errors of a first call with a CUDA
+        tensor (`load`).
         """
         from thnn.testing.bench import bench_loaded
 
-        bench_loaded(self.on_device(device), rounds)
+        bench_loaded(self, rounds, device)
 
 
 def load(

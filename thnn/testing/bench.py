@@ -29,11 +29,12 @@ from torch import Tensor
 from thnn import _roofline as roofline
 from thnn._binding import library as _library
 from thnn._binding.backend import type2backend
+from thnn._classes import PACKAGE, Registry
 from thnn._header.registry import header_called, hint, pattern_of
 from thnn.testing import bench_cuda
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
-from thnn.testing.cases import Installed, Registry, cases
+from thnn.testing.cases import cases, cases_of, find_device
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.cases.overhead import OVERHEADS, SMALL_CALLS, Overhead, SmallCall
 from thnn.testing.measure import judge, measure
@@ -93,23 +94,23 @@ def main(options: argparse.Namespace) -> int:
     if len(set(files)) < len(files):
         options.parser.error("--json, --markdown, --plot: expected a file each, got one twice")
     try:
-        registry = Installed(options.device)
+        device = find_device(PACKAGE, options.device)
     except ValueError as error:
         options.parser.error(str(error))
     torch.set_num_threads(options.threads)
     prints_json = options.json == "-"
     say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
     measurements: list[Measurement] = []
-    for measurement in _measurements(registry, pattern, options, say):
+    for measurement in _measurements(device, pattern, options, say):
         if not measurements:
             say(_LEGEND)
-        if registry.device.type == "cpu" and options.threads > 1:
+        if device.type == "cpu" and options.threads > 1:
             measurement.exchange_ns = round(roofline.exchange_seconds() * 1e9, 1)
         measurements.append(measurement)
         say(line(measurement))
     if not measurements:
         options.parser.error(f"no row matches {options.pattern!r}; {hint(options.pattern)}")
-    facts = machine(options.threads, registry.device)
+    facts = machine(options.threads, device)
     exchanges = [m.exchange_ns for m in measurements if m.exchange_ns]
     if exchanges:
         facts["cache line between two cores"] = f"{min(exchanges):.0f} to {max(exchanges):.0f} ns"
@@ -137,18 +138,18 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _measurements(
-    registry: Installed, pattern: re.Pattern[str], options: argparse.Namespace, say: Callable[[str], None]
+    device: torch.device, pattern: re.Pattern[str], options: argparse.Namespace, say: Callable[[str], None]
 ) -> Iterator[Measurement]:
     """The measurements of all rows that match the pattern; on a GPU only the table of cases and the networks."""
-    for case in registry.cases().values():
+    for case in cases_of(PACKAGE, str(device)).values():
         for row in case.rows:
             if pattern.search(row.name) or pattern.search(case.module):
                 yield from _measured(case, row, options.rounds)
-    if registry.device.type == "cpu":
+    if device.type == "cpu":
         yield from _overheads(pattern, options)
-    for network in _bench_networks.matching(pattern, registry.device):
+    for network in _bench_networks.matching(pattern, device):
         yield _bench_networks.measure(network, options.rounds, options.compile, say)
-        if network.mode == _bench_networks.TRAINING and registry.device.type == "cpu":
+        if network.mode == _bench_networks.TRAINING and device.type == "cpu":
             say(_bench_networks.time_by_function(network))
 
 
@@ -168,17 +169,19 @@ def _overheads(pattern: re.Pattern[str], options: argparse.Namespace) -> Iterato
 
 def _measured(case: Case, row: Row, rounds: int) -> list[Measurement]:
     """The measurements of a row on the device of the case."""
-    if case.registry.device.type == "cpu":
+    if case.device.type == "cpu":
         return measure(case, row, rounds)
     return bench_cuda.measure(case, row, rounds)
 
 
-def bench_loaded(registry: Registry, rounds: int = 15, threads: int | None = None) -> bool:
+def bench_loaded(
+    registry: Registry, rounds: int = 15, device: str = "cpu", threads: int | None = None
+) -> bool:
     """Times and prints the rows of the cases of loaded functions; returns whether every goal is met."""
     if threads is not None:
         restart_with(_BOUND_THREADS | _KEPT_MEMORY)
         torch.set_num_threads(threads)
-    found = registry.cases()  # raises an error before anything is printed
+    found = cases_of(registry, device)  # raises an error before anything is printed
     print(_LEGEND, flush=True)
     met = True
     for case in found.values():

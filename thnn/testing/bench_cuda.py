@@ -58,7 +58,7 @@ def _replayed(calls: dict[str, Callable[[], Any]], device: torch.device, rounds:
 
 def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     """Times a row in each of its phases, contiguous, on the GPU of the case."""
-    device = case.registry.device
+    device = case.device
     row = replace(row, flops={})  # rows that are bound by arithmetic are computed by torch on both sides
     implementations = {name: Call(case, row, name, CONTIGUOUS, device) for name in ("torch", "thnn")}
     # With torch on the CPU: on a GPU (torch 2.11) its multilabel_margin_loss loses gradients of some labels.

@@ -76,7 +76,7 @@ class CaseRunner:
         self.forward: Function = function_of(case)
         backwards = self.module.backwards if case.phase is None else ()
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
-        self.device = case.registry.device
+        self.device = case.device
         self.backend = case.registry.type2backend[dtype, self.device]
         self.values = arguments(case, sample, dtype)
         self._generators = [a.name for a in self.forward.arguments if a.role == "generator"]

@@ -18,9 +18,10 @@ from dataclasses import asdict, dataclass, replace
 import torch
 
 from thnn._binding.device import EMULATION, device_library
+from thnn._classes import PACKAGE, Registry
 from thnn._header import Function
 from thnn.testing.case_runner import CaseRunner, Failed
-from thnn.testing.cases import INSTALLED, Installed, Registry, arguments
+from thnn.testing.cases import arguments, cases_of
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.checks.layouts import check_layouts, check_meta, check_output_layouts
 from thnn.testing.checks.memory import check_contract, check_overlap
@@ -37,7 +38,6 @@ from thnn.testing.checks.values import (
     check_widened,
 )
 from thnn.testing.error_inputs import ERRORS, check_arity, check_error_input, check_wrong_argument
-from thnn.testing.registry import PACKAGE
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,17 @@ _NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
 }
 
 
-def plan(names: Sequence[str] = (), registry: Registry = INSTALLED) -> Iterator[Check]:
-    """All checks of the named modules, or of all modules.
+def plan(names: Sequence[str] = (), registry: Registry = PACKAGE, device: str = "cpu") -> Iterator[Check]:
+    """All checks of the named modules, or of all modules, on a device.
 
-    Raises ValueError if the functions of the package are to run in emulation, which was not built.
+    Raises the errors of `cases_of`, and ValueError if the functions of the package are to run in emulation, which was
+    not built.
     """
-    if EMULATION and isinstance(registry, Installed) and device_library() is None:
+    if EMULATION and registry is PACKAGE and device_library() is None:
         raise ValueError(
             "THNN_CUDA_EMULATE is set, and the emulation is not built; build it by: make emulate"
         )
-    cases = registry.cases()
+    cases = cases_of(registry, device)
     for module in registry.modules.values():
         if names and module.name not in names:
             continue
@@ -124,7 +125,7 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
     if case is None:
         yield Check(name, "case", "", functools.partial(_no_case, name))
     else:
-        is_on_device = (torch.float16, case.registry.device) in case.registry.type2backend
+        is_on_device = (torch.float16, case.device) in case.registry.type2backend
         for check, function in CHECKS.items():
             if check == "threads" and EMULATION and case.registry is PACKAGE:
                 continue  # the emulation has one thread, and torch computes the functions that it lacks
@@ -210,7 +211,9 @@ def run_check(check: Check) -> Result:
     return Result(check.module, check.check, check.sample, not message, seconds, message)
 
 
-def main(names: Sequence[str], as_json: bool = False, registry: Registry = INSTALLED) -> int:
+def main(
+    names: Sequence[str], as_json: bool = False, registry: Registry = PACKAGE, device: str = "cpu"
+) -> int:
     """Runs the command: prints a line per kind of check, and the failures. Exit status 1 if there are failures."""
     with contextlib.suppress(AttributeError, OSError):  # if there is no standard error
         faulthandler.enable()
@@ -238,7 +241,7 @@ def main(names: Sequence[str], as_json: bool = False, registry: Registry = INSTA
             shown.append((result.module, result.check))
         results.append(result)
 
-    for check in plan(names, registry):
+    for check in plan(names, registry, device):
         report(run_check(check))
     failures = [r for r in results if not r.ok]
     if as_json:

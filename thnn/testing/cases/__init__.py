@@ -13,45 +13,49 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
 from thnn._binding.arguments import FIXED_DTYPES, NARROW_DTYPES
+from thnn._binding.device import device_library, device_types
+from thnn._classes import PACKAGE, Registry
 from thnn._header import Argument, Function
 from thnn._header.registry import modules
 from thnn.testing.cases.model import Case, SampleInput
-from thnn.testing.registry import Functions, PackageFunctions
 
 
-class Registry(Functions, Protocol):
-    """Functions with their cases; `thnn._load.loaded.LoadedModule` is one."""
+def cases_of(registry: Registry, device: str = "cpu") -> Mapping[str, Case]:
+    """The cases of the functions of a registry by the name of their module or function, to be called on a device: cpu,
+    or cuda, for which nvcc compiles loaded functions now.
 
-    def cases(self) -> Mapping[str, Case]: ...
-
-
-class OnDevice:
-    """The functions of another registry, called on a device."""
-
-    reversed_tasks = None
-
-    def __init__(self, registry: Registry, device: torch.device) -> None:
-        self.modules, self.function_classes = registry.modules, registry.function_classes
-        self.type2backend, self.device = registry.type2backend, device
-        self._registry = registry
-
-    def cases(self) -> Mapping[str, Case]:
-        return {name: replace(case, registry=self) for name, case in self._registry.cases().items()}
+    Raises ValueError without a file of cases, and the errors of `find_device`.
+    """
+    where = find_device(registry, device)
+    found = cases() if registry.case_file is None else _cases_of_file(registry.case_file, registry)
+    return found if where.type == "cpu" else {n: replace(case, device=where) for n, case in found.items()}
 
 
-class Installed(PackageFunctions):
-    """The functions of the package with the table of cases."""
+def find_device(registry: Registry, name: str) -> torch.device:
+    """The device cpu, or cuda where there is a GPU and the functions of the registry have kernels for it.
 
-    def cases(self) -> Mapping[str, Case]:
-        found = cases()
-        if self.device.type == "cpu":
-            return found
-        return {name: replace(case, registry=self) for name, case in found.items()}
+    Raises ValueError for any other, and the errors of a first call with a CUDA tensor (`thnn.load`).
+    """
+    expected = f"device: expected cpu or cuda, got {name}"
+    try:
+        device = torch.device(name)
+    except RuntimeError:  # torch knows no such device
+        raise ValueError(expected) from None
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(expected)
+    if device.type == "cuda":
+        if registry is PACKAGE and "cuda" not in device_types():
+            raise ValueError("device: expected cpu, got cuda: this thnn was built without the CUDA library")
+        if not torch.cuda.is_available():
+            raise ValueError("device: expected cpu, got cuda: torch finds no GPU")
+        if device_library(registry._library) is None:
+            raise ValueError(f"device: expected cpu, got cuda: {registry!r} has no kernels for CUDA")
+    return device
 
 
 @cache
@@ -76,7 +80,7 @@ def cases() -> Mapping[str, Case]:
     return {name: found[name] for name in names if name in found}
 
 
-def cases_of_file(path: Path, registry: Registry) -> dict[str, Case]:
+def _cases_of_file(path: Path, registry: Registry) -> dict[str, Case]:
     """The cases in a Python file, by the name of their module or single function.
 
     Raises ValueError if there is no such file, or for a case of a function that the registry does not have.
@@ -143,6 +147,3 @@ def make(value: Any, dtype: torch.dtype, seed: int = 0) -> Any:
         return value
     made = value(torch.Generator().manual_seed(seed))
     return made.to(dtype) if isinstance(made, torch.Tensor) and made.dtype is torch.float64 else made
-
-
-INSTALLED = Installed()

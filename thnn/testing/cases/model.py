@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from thnn.testing.registry import PACKAGE, Functions
+from thnn._classes import PACKAGE, Registry
 
 # A function from a torch.Generator to the tensor of an argument: float64, or int64 for an index tensor.
 Maker = Callable[..., Tensor]
@@ -96,7 +97,8 @@ class Case:
     # The suffix of the function's name, in the case of a single function.
     phase: str | None = None
     # Where the functions come from: the package, unless thnn.load compiled them.
-    registry: Functions = field(default=PACKAGE, compare=False, repr=False)
+    registry: Registry = field(default=PACKAGE, compare=False, repr=False)
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))  # on which they are called
 
     def __post_init__(self) -> None:
         names = [sample.name for sample in self.samples]
