@@ -38,6 +38,9 @@ def test_texts_are_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert len([*(tmp_path / "cache").glob("text-*.[ch]")]) == 4
 
 
+@pytest.mark.filterwarnings(
+    "ignore:.torch.jit.script. is deprecated"
+)  # the first forward derivative makes the warning
 def test_modules_with_names_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Facts about a module of the package do not hold for a custom module of the same name."""
     monkeypatch.setenv("THNN_CACHE", str(tmp_path / "cache"))
@@ -47,10 +50,12 @@ TH_API void THNN_(NAME_updateGradInput)(
     THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, accreal shift, bool inplace);
 """
     kernel = "POINTWISE(NAME, (SCALAR(shift), INPLACE), FROM_INPUT, x + shift, g)\n"
-    names = ("LeakyReLU", "Threshold")
+    names = ("LeakyReLU", "LookupTableBag", "Threshold")
     header = "".join(declaration.replace("NAME", name) for name in names)
     source = '#include "pointwise.h"\n' + "".join(kernel.replace("NAME", name) for name in names)
-    own = thnn.load(header, source=source)
+    own = thnn.load(
+        header, source=source, references={"LookupTableBag": lambda input, shift, inplace: input + shift}
+    )
     for name in names:
         x = torch.zeros(3, requires_grad=True)
         y = own.function_classes[f"{name}Function"].apply(x + 0, -1.0, True)
@@ -58,6 +63,9 @@ TH_API void THNN_(NAME_updateGradInput)(
         assert y.tolist() == [-1] * 3
         assert x.grad is not None
         assert x.grad.tolist() == [1] * 3
+    one = torch.ones(3)
+    _, tangent = torch.func.jvp(lambda x: own.LookupTableBagFunction.apply(x, -1.0, False), (one,), (one,))
+    assert tangent.tolist() == [1] * 3
 
 
 @pytest.mark.parametrize(

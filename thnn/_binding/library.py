@@ -11,14 +11,16 @@ import os
 import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import torch
 
 from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
-from thnn._header import Function
+from thnn._header import Function, Module
 from thnn._torch import ALLOCATION, addresses, exchange_api
+
+_T = TypeVar("_T")
 
 # Flags of a call (lib/binding/binding.h).
 FLOAT, DOUBLE = lib.THNN_TYPE_FLOAT, lib.THNN_TYPE_DOUBLE
@@ -159,6 +161,11 @@ class Library:
         if address is None:
             raise NotImplementedError(f"{self.path.name} has no function {function.name}")
         return BoundFunction(function, self, address)
+
+    def fact(self, table: Mapping[str, _T], module: Module) -> _T | None:
+        """The entry of a module in a table about the package's modules; None for a module of a custom header, which may
+        have the name of one of these."""
+        return table.get(module.name) if self is THNN else None
 
     def __repr__(self) -> str:
         return f"<{self.path.name}: {len(self._addresses)} functions, {self.device}, {self.capability}>"

@@ -73,14 +73,13 @@ def rule(module: Module, library: Library, cls_name: str, reference: Reference |
     kind = module.forward.derivative if module.forward is not None else ""
     if kind:
         return _RULES[kind](module, library)
-    formula = FORMULAS.get(module.name) if library is THNN else None
-    return formula or _differentiable_once(module, library, cls_name)
+    return library.fact(FORMULAS, module) or _differentiable_once(module, library, cls_name)
 
 
 def has_second_derivatives(module: Module, library: Library, reference: Reference | None) -> bool:
     """True if the module can be differentiated twice."""
     has_tag = module.forward is not None and bool(module.forward.derivative)
-    return reference is not None or has_tag or (library is THNN and module.name in FORMULAS)
+    return reference is not None or has_tag or library.fact(FORMULAS, module) is not None
 
 
 def _differentiable_once(module: Module, library: Library, cls_name: str) -> Rule:

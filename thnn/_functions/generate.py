@@ -50,8 +50,7 @@ def _make_function_class_criterion(
 def _make(
     module: Module, cls_name: str, library: Library, reference: Reference | None, criterion: bool
 ) -> type[FunctionBase]:
-    condition = OUTPUT_FOR_INPUT.get(module.name) if library is THNN else None
-    plan = class_plan(module, keeps_inputs=reference is not None, output_for_input=condition)
+    plan = class_plan(module, reference is not None, library.fact(OUTPUT_FOR_INPUT, module))
     rule = _derivatives.rule(module, library, cls_name, reference)
     of_rule = _derivatives.values(rule, plan.kept_values)
     gradients, rest = plan.gradients(), (None,) * len(plan.variables + plan.options)

@@ -170,7 +170,7 @@ def make_node(operators: OperatorModel) -> Any:
                 for n in given:
                     if n not in o.differentiable:
                         raise NotImplementedError(f"{name}: {n}: the derivative by {n} is not implemented")
-                linear_in = LINEAR_IN.get(o.module.name)
+                linear_in = o.library.fact(LINEAR_IN, o.module)
                 if linear_in is not None and linear_in(values) in given:
                     found = o.node.apply(*({**values, **given}.get(n) for n in o.given))
                     return found[0] if isinstance(found, tuple) else found

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from thnn._binding.library import THNN
+from thnn._binding.library import Library
 from thnn._header import Module
 from thnn._operators.decompositions import DECOMPOSITIONS
 from thnn._operators.kernels import BackwardKernel, backward_kernels
-from thnn._plan import OUTPUT_FOR_INPUT, OutputForInput
+from thnn._plan import OUTPUT_FOR_INPUT
 from thnn._torch import is_decomposing
 
 # A rule of thnn/_operators/rules.py.
@@ -49,7 +49,8 @@ class OperatorModel:
         module: Module = cls.module
         forward = module.forward
         assert forward is not None
-        self.cls, self.module, self.library = cls, module, cls._library
+        self.cls, self.module = cls, module
+        self.library: Library = cls._library
         self.tensors = list(forward.tensors("input", "target", "parameter"))
         self.scalars = [a for a in forward.scalars if a.name != "inplace"]
         self.generators = [a for a in forward.arguments if a.role == "generator"]
@@ -60,11 +61,8 @@ class OperatorModel:
         self.results = [a.name for a in (*self.outputs, *self.saved)]
         self.optional = frozenset(a.name for a in forward.tensors() if a.is_optional)
         self.is_random = bool(self.generators)
-        self.decomposition = cls._decomposition
-        self.output_for_input: OutputForInput | None = None
-        if self.decomposition is None and self.library is THNN:
-            self.decomposition = DECOMPOSITIONS.get(module.name)
-            self.output_for_input = OUTPUT_FOR_INPUT.get(module.name)
+        self.decomposition = cls._decomposition or self.library.fact(DECOMPOSITIONS, module)
+        self.output_for_input = self.library.fact(OUTPUT_FOR_INPUT, module)
         self.kernels: Sequence[BackwardKernel] = self._backward_kernels()
         self.gradient_of = {
             gradient: name for kernel in self.kernels for gradient, name in kernel.gradients.items()
