@@ -6,7 +6,6 @@ import functools
 import inspect
 import math
 import operator
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +21,9 @@ from thnn._binding.library import DTYPES
 from thnn._binding.observer import observed
 from thnn._header import Argument
 from thnn._header.registry import functions
+from thnn._multiply_adds import DENSE
 from thnn._roofline import copy_seconds, peak_flops
 from thnn._table import aligned
-
-# Modules whose roofline is the peak of fused multiply-adds, if that takes longer than a copy of their tensors. The
-# filters of the convolutions that are missing here have other dimensions.
-_PRODUCTS = re.compile(r"(?!SpatialDepthWise)\w*Convolution(MM)?|Linear")
 
 
 class FunctionTime(NamedTuple):
@@ -222,7 +218,7 @@ def _state_kept(model: nn.Module) -> Iterator[None]:
 class _Call(NamedTuple):
     seconds: float
     bytes: int
-    multiply_adds: float
+    multiply_adds: int
     is_double: bool
 
 
@@ -270,7 +266,7 @@ class _Step:
         return tuple(sorted(found, key=lambda f: -f.seconds))
 
 
-def _work(name: str, values: tuple[Any, ...]) -> tuple[int, float, bool]:
+def _work(name: str, values: tuple[Any, ...]) -> tuple[int, int, bool]:
     """Bytes of the tensors of a call, its multiply-adds if they are its limit, and whether it computes in float64."""
     shapes: dict[str, Sequence[int]] = {}
     size, is_double = 0, False
@@ -300,21 +296,16 @@ def _arguments(name: str, count: int) -> Sequence[Argument | None]:
     return function.after_state
 
 
-def _multiply_adds(name: str, shapes: Mapping[str, Sequence[int]]) -> float:
+def _multiply_adds(name: str, shapes: Mapping[str, Sequence[int]]) -> int:
     """The number of multiply-adds of a call; 0 if it is only compared with a copy.
 
-    The first dimension of weight has the channels of the output, in a transposed convolution the channels of the input.
-    Each element of that output or input takes part in as many multiply-adds as a filter, weight[c], has elements. In a
-    function of all steps of a recurrent layer, each row is multiplied by the weights.
+    In a function of all steps of a recurrent layer, each row is multiplied by the weights.
     """
     if name.endswith(("_steps", "_gradSteps")):
-        rows = shapes["output" if name.endswith("_steps") else "storage"][0]
-        return float(rows * sum(math.prod(shapes[w]) for w in ("weight1", "weight2") if w in shapes))
-    module = name.rpartition("_")[0]
-    if not _PRODUCTS.fullmatch(module):
-        return 0.0
+        rows = shapes.get("output" if name.endswith("_steps") else "storage", (0,))[0]
+        return rows * sum(math.prod(shapes[w]) for w in ("weight1", "weight2") if w in shapes)
+    count = DENSE.get(name.rpartition("_")[0])
     weight = shapes.get("weight", shapes.get("gradWeight"))
-    images = shapes.get("input") if "Full" in module else shapes.get("output", shapes.get("gradOutput"))
-    if not weight or images is None or not weight[0]:
-        return 0.0
-    return math.prod(images) * (math.prod(weight) / weight[0])
+    if count is None or weight is None:
+        return 0
+    return count(shapes.get("input", (0,)), weight, shapes.get("output", shapes.get("gradOutput", (0,))))

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 import thnn
 from thnn._binding.observer import observed
+from thnn._profile import _work
 from thnn._table import aligned
 
 
@@ -85,6 +86,11 @@ def test_multiply_adds_decide_the_roofline_of_products(monkeypatch: pytest.Monke
         least = 2 * 8 * 64 * 32 * 9 * 256 / thnn._roofline.peak_flops(torch.float32)
         assert forward.roofline == "FMA"
         assert forward.fraction * forward.seconds == pytest.approx(least)
+
+
+def test_the_work_of_a_custom_function_with_steps() -> None:
+    """It is not taken for the steps of a recurrent layer of the package."""
+    assert _work("Cube_steps", (torch.ones(3),)) == (12, 0, False)
 
 
 def test_nothing_changes() -> None:
