@@ -10,7 +10,7 @@ import torch
 from torch import SymInt, Tensor
 
 from thnn._binding.arguments import REAL_NUMBERS, convert_scalar
-from thnn._operators.model import OperatorCall
+from thnn._operators.model import FunctionClass, OperatorCall
 from thnn._operators.operators import operators_of
 from thnn._operators.rules import apply_backward
 from thnn._torch import (
@@ -28,18 +28,17 @@ _INTEGERS = (int, SymInt)
 
 
 @marked_constant
-def define(cls: Any) -> OperatorCall:
+def define(cls: type[FunctionClass]) -> OperatorCall:
     """Defines the operators of a class at the first call; torch.compile calls it while it traces."""
     if not hasattr(cls, "_operators"):
         owner: Any = next(c for c in cls.__mro__ if "module" in c.__dict__)
         operators = operators_of(owner)
         owner._operator, owner._transformed = operators.operator, operators.node.apply
         owner._operators = operators
-    call: OperatorCall = cls._call
-    return call
+    return cls._call
 
 
-def run(cls: Any, given: Sequence[Any]) -> Any:
+def run(cls: type[FunctionClass], given: Sequence[Any]) -> Any:
     """The results of the operator; scalars are converted by the rules for C arguments."""
     forward = cls.module.forward
     assert forward is not None
@@ -82,7 +81,9 @@ def _with_traced_sizes(operator: Any, positions: tuple[int, ...]) -> Any:
     return named_script(f"{namespace}.{name}_{numbers}", torch.jit.CompilationUnit(source).call)
 
 
-def gradients(cls: Any, needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]) -> tuple[Any, ...]:
+def gradients(
+    cls: type[FunctionClass], needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]
+) -> tuple[Any, ...]:
     """The gradients w.r.t. all arguments of a node, computed by operators; None for arguments without a gradient."""
     define(cls)
     operators = cls._operators

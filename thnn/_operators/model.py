@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -37,6 +37,29 @@ class OperatorCall(NamedTuple):
     is_overridden: bool = False  # a subclass with a forward or backward of its own
 
 
+class FunctionClass(Protocol):
+    """A class of thnn/_functions, with the attributes that operators use (FunctionBase describes them)."""
+
+    module: ClassVar[Module]
+    compute: ClassVar[Callable[..., Any]]
+    _tensor_count: ClassVar[int]
+    _library: ClassVar[Library]
+    _reference: ClassVar[Callable[..., Any] | None]
+    _rule: ClassVar[Callable[..., Any] | None]
+    _operator_rule: ClassVar[Callable[..., Any] | None]
+    _decomposition: ClassVar[Callable[..., Any] | None]
+    _call: ClassVar[OperatorCall]
+    # Since the first call of `calls.define`:
+    _operators: ClassVar[OperatorModel]
+    _operator: ClassVar[Any]
+    _transformed: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def _make_operators(cls, namespace: str) -> Any: ...
+    @classmethod
+    def _wants_gradient(cls, args: tuple[Any, ...]) -> bool: ...
+
+
 class OperatorModel:
     """The tensors, results, gradients and kernels of the operators of one class, by name."""
 
@@ -45,12 +68,10 @@ class OperatorModel:
     forward: Any  # the operator of updateOutput
     backwards: Sequence[Any]  # the operators of the backward functions
 
-    def __init__(self, cls: Any) -> None:
-        module: Module = cls.module
-        forward = module.forward
+    def __init__(self, cls: type[FunctionClass]) -> None:
+        module, forward = cls.module, cls.module.forward
         assert forward is not None
-        self.cls, self.module = cls, module
-        self.library: Library = cls._library
+        self.cls, self.module, self.library = cls, module, cls._library
         self.tensors = list(forward.tensors("input", "target", "parameter"))
         self.scalars = [a for a in forward.scalars if a.name != "inplace"]
         self.generators = [a for a in forward.arguments if a.role == "generator"]

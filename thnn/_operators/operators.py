@@ -23,7 +23,7 @@ from thnn._header import Argument, Function
 from thnn._operators import flops, shapes
 from thnn._operators.differentiation import make_node
 from thnn._operators.kernels import BackwardKernel, check_given, forward_kernel, packed
-from thnn._operators.model import OperatorModel
+from thnn._operators.model import FunctionClass, OperatorModel
 from thnn._operators.rules import rule_of
 from thnn._torch import definitions
 
@@ -34,7 +34,7 @@ _lock = threading.RLock()
 _known: dict[tuple[str, str], Operators] = {}
 
 
-def operators_of(cls: Any) -> Operators:
+def operators_of(cls: type[FunctionClass]) -> Operators:
     """The operators of a class; an earlier class with the same code and reference shares its operators.
 
     Two libraries whose files differ never share operators: the second one's namespace gets a number.
@@ -55,7 +55,7 @@ def operators_of(cls: Any) -> Operators:
 class Operators(OperatorModel):
     """The operators of one class, and their definitions."""
 
-    def __init__(self, cls: Any, namespace: str) -> None:
+    def __init__(self, cls: type[FunctionClass], namespace: str) -> None:
         super().__init__(cls)
         self.namespace = namespace
         with definitions(namespace) as self._definitions:

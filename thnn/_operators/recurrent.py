@@ -17,6 +17,8 @@ from thnn._operators.operators import Operators
 class RecurrentOperators(Operators):
     """The results of the forward are the output, outputCell of an LSTM, and `storage`, which the gradients need."""
 
+    cls: Any  # a class of thnn/_functions/recurrent.py
+
     def _backward_kernels(self) -> Sequence[BackwardKernel]:
         self.results = [*(a.name for a in self.outputs), "storage"]
         return []
