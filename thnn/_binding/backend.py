@@ -14,7 +14,6 @@ CUDA device found the error.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import inspect
 import operator
 import threading
@@ -43,6 +42,7 @@ from thnn._binding.library import (
 from thnn._header import Function
 from thnn._header.registry import functions
 from thnn._header.roles import overwritten_in_place
+from thnn._spelling import did_you_mean
 from thnn._torch import dynamo_disable, increment_version, recorder
 
 
@@ -205,9 +205,8 @@ class Backend:
         if method is None:
             function = self._functions.get(name)
             if function is None:
-                near = difflib.get_close_matches(name, self._functions, 1)
-                hint = f"did you mean {near[0]}?" if near else "dir() of the backend lists all functions"
-                raise MissingFunction(f"{self.name} has no function {name!r}; {hint}")
+                hint = did_you_mean(name, self._functions) or "; dir() of the backend lists all functions"
+                raise MissingFunction(f"{self.name} has no function {name!r}{hint}")
             method = self.methods[name] = _method(self.library.bind(function), self._flags)
         # Later accesses find the method in the instance and do not call __getattr__.
         self.__dict__[name] = method

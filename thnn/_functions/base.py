@@ -7,7 +7,6 @@ tensor requires a gradient.
 from __future__ import annotations
 
 import copy
-import difflib
 import functools
 import inspect
 import keyword
@@ -27,6 +26,7 @@ from thnn._operators.calls import define
 from thnn._operators.model import OperatorCall
 from thnn._operators.operators import Operators
 from thnn._plan import ClassPlan
+from thnn._spelling import did_you_mean
 from thnn._torch import has_backward_class, in_onnx_export, is_dynamo_compiling, node_apply
 
 _MISSING: Any = object()
@@ -267,11 +267,10 @@ class FunctionBase:
         for key, value in keywords.items():
             name = cls._aliases.get(key, key)
             if name not in cls._names:
-                near = difflib.get_close_matches(key, cls._names, 1)
-                hint = f"did you mean {near[0]}?" if near else cls._takes(settings)
+                hint = did_you_mean(key, cls._names) or f"; {cls._takes(settings)}"
                 if key == cls._setting_of_0_3():
                     hint += _OF_0_3.format(key)
-                raise TypeError(f"{cls.__name__}: unexpected keyword {key!r}; {hint}")
+                raise TypeError(f"{cls.__name__}: unexpected keyword {key!r}{hint}")
             if name in renamed:
                 raise TypeError(f"{cls.__name__}: {name} was given twice")
             renamed[name] = value

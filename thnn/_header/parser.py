@@ -6,7 +6,6 @@ Everything else is an error with line and column, so that nothing is skipped sil
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import textwrap
@@ -16,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NoReturn
 
+from .._spelling import did_you_mean
 from . import roles, tags
 from .declarations import GENERATOR_TYPE, SCALAR_TYPES, STATE_TYPE, declarations
 from .lexer import Comment, Lexed, Source, normalize
@@ -203,8 +203,8 @@ def _check_backward(
                 if forward_roles.get(size.tensor) not in ("input", "target", "parameter", "output"):
                     fail(p, f"has no input, parameter or output {size.tensor!r}, whose size is {p.name!r}")
             elif role != "buffer" and "DEFAULT" not in p.tags:
-                near = difflib.get_close_matches(p.name, types, 1) if role == "scalar" else []
-                fail(p, f"has no argument {p.name!r}{f'; did you mean {near[0]}?' if near else hint}")
+                meant = did_you_mean(p.name, types) if role == "scalar" else ""
+                fail(p, f"has no argument {p.name!r}{meant or hint}")
         else:
             # Also numbers: compiled code passes the forward's numbers on with their type there.
             if p.type != types[known]:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .._spelling import did_you_mean
+
 Role = Literal[
     "state",  # THNNState*
     "generator",  # THGenerator*
@@ -177,8 +179,7 @@ def gradient_hint(name: str, forward: Mapping[str, Role]) -> str:
     if not name.lower().startswith("grad"):
         return ""
     gradients = [f"grad{n[0].upper()}{n[1:]}" for n, role in forward.items() if role in _ROLE_OF_GRADIENT]
-    near = [] if name in gradients else difflib.get_close_matches(name, gradients, 1, 0.7)
-    return f"; did you mean {near[0]}?" if near else ""
+    return "" if name in gradients else did_you_mean(name, gradients, 0.7)
 
 
 def forward_name(name: str, forward: Set[str]) -> str | None:

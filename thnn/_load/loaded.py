@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import os
@@ -29,6 +28,7 @@ from thnn._load.cuda import open_cuda_library
 from thnn._load.parsing import parse
 from thnn._load.recipe import Recipe, find_compiler, find_sources, hashes
 from thnn._load.sanitizing import check_sanitized
+from thnn._spelling import did_you_mean
 
 if TYPE_CHECKING:
     from thnn.testing.cases.model import Case
@@ -94,10 +94,7 @@ class LoadedModule(Registry):
         if name.startswith("_") or "function_classes" not in self.__dict__:
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         if name not in self.function_classes:
-            near = difflib.get_close_matches(
-                f"{name.removesuffix('Function')}Function", self.function_classes, 1
-            )
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(f"{name.removesuffix('Function')}Function", self.function_classes)
             raise AttributeError(f"{self!r} has no attribute {name!r}{hint}")
         cls = self.function_classes[name]
         self.__dict__[name] = cls

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import torch
 
 import thnn.nn
 from thnn._classes import function_classes
+from thnn._spelling import did_you_mean
 from thnn.compat import _classes
 
 _CUDA = "the CUDA functions are those of the same header: thnn.type2backend['torch.cuda.FloatTensor']"
@@ -64,5 +64,4 @@ def hint(module: str, name: str, contents: Mapping[str, Any]) -> str:
     for place in ("torch.nn", "torch.nn.functional"):
         if hasattr(torch.nn if place == "torch.nn" else torch.nn.functional, name):
             return f"; use {place}.{name}"
-    near = difflib.get_close_matches(name, contents[module].names(), 1, 0.75)
-    return f"; did you mean {near[0]}?" if near else f"; dir() of {module} lists its names"
+    return did_you_mean(name, contents[module].names(), 0.75) or f"; dir() of {module} lists its names"

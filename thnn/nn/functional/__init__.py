@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 import torch.nn.functional
 
+from thnn._spelling import did_you_mean
 from thnn.nn._errors import named
 from thnn.nn.functional.activation import (
     elu,
@@ -149,11 +149,10 @@ if not TYPE_CHECKING:  # a type checker knows the names above, and reports unkno
     def __getattr__(name: str) -> Any:
         hint = ""
         if not name.startswith("_"):  # tools look such names up often
-            near = difflib.get_close_matches(name, __all__, 1, 0.75)
             if hasattr(torch.nn.functional, name):
                 hint = f"; torch.nn.functional.{name} works beside the functions of thnn"
-            elif near:
-                hint = f"; did you mean {near[0]}?"
+            else:
+                hint = did_you_mean(name, __all__, 0.75)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
