@@ -56,7 +56,8 @@ def test_import_changes_nothing() -> None:
         "thnn.compat.uninstall()\n"
         "check()\n"
         "assert not hasattr(torch, '_thnn') and not {'_functions', 'backends'} & {*vars(torch.nn)}\n"
-        "assert 'thnn._binding.library' not in sys.modules\n"
+        # torch._dynamo, which an older torch imports for torch.compiler.disable, asks for the layers.
+        "assert 'thnn._binding.library' not in sys.modules or 'torch._dynamo' in sys.modules\n"
         "thnn.compat.install()\n"  # and at exit
     )
     done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True)

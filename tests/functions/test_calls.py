@@ -241,7 +241,8 @@ def test_error_for_a_value_that_is_no_tensor_names_the_argument() -> None:
         thnn.ClassNLLCriterionFunction(True)(x, "a")
     with pytest.raises(TypeError, match="input: expected a tensor, got ellipsis"):
         thnn.TanhFunction()(...)
-    with pytest.raises(ValueError, match=r"Tanh_updateOutput: output: .*uninitialized parameter"):
+    # Before torch 2.11, without the name: torch's own error comes first.
+    with pytest.raises(ValueError, match=r"(Tanh_updateOutput: output: .*)?uninitialized parameter"):
         thnn.TanhFunction.apply(torch.nn.UninitializedParameter())
     with pytest.raises(TypeError, match="target was given twice"):
         thnn.MSECriterionFunction(x.detach(), True)(x, target=x.detach())

@@ -45,7 +45,8 @@ def backward_method() -> Any:
     """A method of nodes that calls the backward which is their attribute `planned_backward`; torch calls it with the
     gradients."""
     made: list[Any] = []
-    if not lib.thnn_makeBackwardMethod(id(torch._C._FunctionBase), id(made)):
+    base = torch.autograd.function.BackwardCFunction.__base__
+    if not lib.thnn_makeBackwardMethod(id(base), id(made)):
         raise MemoryError
     return made[0]
 
