@@ -526,8 +526,8 @@ def store_client_of(process_group: Any) -> Any:
     """A separate client of the key-value store of a process group.
 
     The store object that torch keeps is one client for all groups: a call that waits on it blocks every other call.
-    Without ``Store.clone`` that client is returned, and threads with different groups can block each other. Before torch
-    2.7 a group does not tell its store.
+    Without ``Store.clone`` that client is returned, and threads with different groups can block each other. Before
+    torch 2.7 a group does not tell its store.
     """
     if hasattr(process_group, "get_group_store"):
         store = process_group.get_group_store()
