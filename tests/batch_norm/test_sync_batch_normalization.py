@@ -629,6 +629,10 @@ def test_bad_arguments_raise_in_all_ranks(found: Any) -> None:
     close(torch.cat([first[2], second[2], third[2]]), expected)
 
 
+@pytest.mark.skipif(
+    not hasattr(dist.Store, "clone"),
+    reason="needs torch with Store.clone: without it threads with different groups block each other",
+)
 def test_a_group_for_each_thread(found: Any) -> None:
     for k, parts in enumerate(zip(*found(a_group_for_each_thread))):
         assert all(isinstance(p, Tensor) for p in parts), parts

@@ -248,7 +248,9 @@ def test_survivors(reports: Path, name: str) -> None:
         found = json.loads(file.read_text())
         assert found["kind"] == "RuntimeError", found
         assert case.error in found["text"], found
-        assert found["time"] - struck < case.seconds, found
+        # Without Store.clone (torch 2.6) the client that waits for a silent host is torch's: a minute longer.
+        patience = case.seconds if hasattr(dist.Store, "clone") else case.seconds + 60
+        assert found["time"] - struck < patience, found
 
 
 if __name__ == "__main__":
