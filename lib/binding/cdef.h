@@ -60,7 +60,7 @@ typedef struct {
 typedef struct {
   int32_t tensors, scalars, arguments, savesByAttribute, inplaceAt, indicesAt, output, indices;
   int32_t keptCount, zeroCount, backwardCount, gradientCount;
-  int8_t kept[...], zeros[...], gradients[...], gradientCall[...];
+  int16_t kept[...], zeros[...], gradients[...], gradientCall[...];
   ...;
 } THNNClassPlan;
 

@@ -6,11 +6,11 @@
 /* The calls of a function class: compute, forward and backward of torch.autograd.Function, from a plan that Python made of
    the header (thnn/_plan.py). Positions count the arguments of `apply`: tensors, then scalars, then options of Python. */
 
-#define THNN_MAX_KEPT 16
+#define THNN_MAX_KEPT 64
 
 /* A tensor that forward saves: an argument, its `data` (an argument plus THNN_KEPT_DATA: the caller may change its elements
    before the backward), or a result (its number plus THNN_KEPT_RESULT). */
-enum { THNN_KEPT_DATA = 32, THNN_KEPT_RESULT = 64 };
+enum { THNN_KEPT_DATA = 1024, THNN_KEPT_RESULT = 2048 };
 
 typedef struct THNNClassPlan {
   int32_t tensors, scalars, arguments;
@@ -18,15 +18,15 @@ typedef struct THNNClassPlan {
   int32_t inplaceAt, indicesAt; /* positions of the flags `inplace` and `return_indices`; -1: none */
   int32_t output, indices;      /* the numbers of these results of updateOutput; indices -1: none */
   int32_t keptCount;
-  int8_t kept[THNN_MAX_KEPT];
+  int16_t kept[THNN_MAX_KEPT];
   /* If there are any, the output is saved in place of the first tensor where the scalars at these positions are 0. */
   int32_t zeroCount;
-  int8_t zeros[THNN_MAX_KEPT];
+  int16_t zeros[THNN_MAX_KEPT];
   int32_t backwardCount;
   /* The results of all backward functions, in order: the argument whose gradient each is, and the number of its
      function. */
   int32_t gradientCount;
-  int8_t gradients[THNN_MAX_KEPT], gradientCall[THNN_MAX_KEPT];
+  int16_t gradients[THNN_MAX_KEPT], gradientCall[THNN_MAX_KEPT];
 } THNNClassPlan;
 
 /* Appends compute, forward and backward to a Python list, given by its id. `objects` is the id of a tuple. Its first two are

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from thnn._binding.extension import ffi, lib
+from thnn._header import HeaderError
 from thnn._plan import ClassPlan
 from thnn._torch import saves_by_attribute
 
@@ -15,7 +16,10 @@ from thnn._torch import saves_by_attribute
 def bind_class(
     plan: ClassPlan, calls: tuple[Any, ...], inplace_at: int, indices_at: int
 ) -> Sequence[Callable[..., Any]]:
-    """compute, forward and backward of a class. `calls` are the objects of thnn_bindClass (lib/binding/plan.h)."""
+    """compute, forward and backward of a class. `calls` are the objects of thnn_bindClass (lib/binding/plan.h).
+
+    Raises HeaderError for more arguments than the binding has room for.
+    """
     results = plan.forward.results
     made: list[Callable[..., Any]] = []
     gradients = [
@@ -32,6 +36,11 @@ def bind_class(
     shape.output = results.index(plan.output)
     shape.indices = results.index("indices") if indices_at >= 0 else -1
     shape.backwardCount = len(plan.backwards)
+    limit = len(shape.kept)
+    if max(len(plan.parameters), len(results), len(plan.keep), len(gradients)) > limit:
+        raise HeaderError(
+            plan.forward.function.location, f"{plan.module.name}: a class takes at most {limit} arguments"
+        )
     shape.keptCount = _fill(shape.kept, [_kept(plan, name) for name in plan.keep])
     shape.zeroCount = _fill(shape.zeros, [plan.parameters.index(name) for name in plan.saves_output_at_0])
     shape.gradientCount = _fill(shape.gradients, [position for position, _ in gradients])
@@ -59,9 +68,7 @@ def _kept(plan: ClassPlan, name: str) -> int:
 
 
 def _fill(array: Any, values: Sequence[int]) -> int:
-    """Writes an array of the plan; returns the number of values. Raises ValueError for more than it has."""
-    if len(values) > len(array):
-        raise ValueError(f"expected at most {len(array)} tensors, got {len(values)}")
+    """Writes an array of the plan; returns the number of values."""
     for k, value in enumerate(values):
         array[k] = value
     return len(values)

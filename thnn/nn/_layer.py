@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.modules.rnn import RNNBase, RNNCellBase
 from torch.nn.utils.rnn import PackedSequence
 
-from thnn._torch import in_onnx_export, traced_as
+from thnn._torch import in_onnx_export, is_dynamo_compiling, traced_as
 from thnn.nn._errors import CAUGHT, with_name, wrong_setting, wrong_tensor
 
 Forward = TypeVar("Forward", bound=Callable[..., Any])
@@ -94,4 +94,6 @@ def _explained(layer: torch.nn.Module, arguments: dict[str, Any], error: Excepti
             may_be_other = k > 0 and not isinstance(error, AttributeError)
             if (isinstance(value, Tensor) or not may_be_other) and (wrong := wrong_tensor(value)):
                 return TypeError(f"{name}: {argument}: {wrong}")
-    return wrong_setting(name, error) or with_name(name, error)
+    # torch.compile cannot trace the search for the wrong setting.
+    found = None if is_dynamo_compiling() else wrong_setting(name, error)
+    return found or with_name(name, error)
