@@ -52,7 +52,7 @@ def _make_node(cls: type[FunctionBase]) -> Any:
     # A slot, since the dictionary of an object takes longer to create and to free than a small kernel.
     own: dict[str, Any] = {"__module__": cls.__module__, "__slots__": ("scalars",), "apply": cls.backward}
     if not inspect.isfunction(cls.backward):  # of C, which would not become a method
-        own |= {"apply": _call_planned_backward, "planned_backward": cls.backward}
+        own |= {"apply": _call_planned_backward, "planned_backward": staticmethod(cls.backward)}
     node._backward_cls = type(made.__name__, (made,), own)
     return node
 
@@ -124,7 +124,7 @@ class FunctionBase:
         super().__init_subclass__(**kwargs)
         cls._arity = len(cls._names)
         cls._call_tensor_count = cls._tensor_count - len(cls._running)
-        cls._refusal = functools.partial(_refuse_apply, cls.__name__)
+        cls._refusal = staticmethod(functools.partial(_refuse_apply, cls.__name__))
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
         cls._context_of = make_context_of_call(cls._tensor_count, cls._constant_positions)
         cls.__signature__ = cls._signature(cls._names[cls._call_tensor_count :])
