@@ -111,11 +111,12 @@ def test_functions_without_a_result(write: Write, argument: str, message: str) -
 @pytest.mark.parametrize("name", ["ctx", "self", "cls", "args", "call", "needs", "lambda", "values", "_x"])
 def test_every_name_of_c_can_be_that_of_an_argument(name: str, write: Write) -> None:
     loaded = thnn.load(write(HEADER.replace("gain", name), kernel=KERNEL.replace("gain", name)))
+    spelled = {"lambda": "lambda_", "self": "self_", "cls": "cls_"}.get(name, name)
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     for y in (
         loaded.CubeFunction.apply(x, 3.0),
-        loaded.CubeFunction.apply(x, **{name: 3.0}),
-        loaded.CubeFunction(**{name: 3.0})(x),
+        loaded.CubeFunction.apply(x, **{spelled: 3.0}),
+        loaded.CubeFunction(**{spelled: 3.0})(x),
     ):
         torch.testing.assert_close(y, 3 * x**3)
         (gradient,) = torch.autograd.grad(y.sum(), x)
@@ -123,9 +124,8 @@ def test_every_name_of_c_can_be_that_of_an_argument(name: str, write: Write) -> 
     compiled = torch.func.vmap(lambda row: loaded.CubeFunction.apply(row, 3.0))(x.detach()[:, None])
     torch.testing.assert_close(compiled[:, 0], 3 * x.detach() ** 3)
     output = torch.empty(0)
-    keywords = {"lambda": "lambda_"}
     loaded.type2backend["torch.FloatTensor"].Cube_updateOutput(
-        0, input=x.detach(), output=output, **{keywords.get(name, name): 3.0}
+        0, input=x.detach(), output=output, **{spelled: 3.0}
     )
     torch.testing.assert_close(output, 3 * x.detach() ** 3)
 

@@ -45,7 +45,7 @@ class BatchNormalization(FunctionBase):
             cls._normalize = staticmethod(lambda *args: (cls._enter(*args[:3], args[3:]),))
 
     @classmethod
-    def apply(cls, /, *args: Any, **keywords: Any) -> Tensor:
+    def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if is_dynamo_compiling():
             return cls._traced_apply(*args, **keywords)

@@ -65,7 +65,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
 
     @classmethod
     @dynamo_disable
-    def apply(cls, /, *args: Any, **keywords: Any) -> Tensor:
+    def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order above."""
         if keywords or len(args) != cls._arity:
             # The usual call omits only process_group; binding costs more than a small kernel.

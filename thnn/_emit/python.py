@@ -173,11 +173,9 @@ def _stub(module: Module) -> Iterator[str]:
     text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
     yield f"\nclass {module.name}Function({_base(module)}):\n"
     yield textwrap.indent(f'"""{_escaped(text)}\n"""\n', "    ", lambda line: bool(line.strip()))
-    names = {a.name for a in forward.arguments}
-    self, cls = ("_" * (name in names) + name for name in ("self", "cls"))
-    yield f"    def __init__({self}{''.join(f', {s}' for s in scalars)}) -> None: ...\n"
-    yield f"    def __call__({self}, {', '.join(called)}) -> {result}: ...\n"
-    yield f"    @classmethod\n    def apply({cls}, {', '.join(applied)}) -> {result}: ...\n"
+    yield f"    def __init__(self{''.join(f', {s}' for s in scalars)}) -> None: ...\n"
+    yield f"    def __call__(self, {', '.join(called)}) -> {result}: ...\n"
+    yield f"    @classmethod\n    def apply(cls, {', '.join(applied)}) -> {result}: ...\n"
 
 
 def _escaped(text: str) -> str:

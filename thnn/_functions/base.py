@@ -187,7 +187,7 @@ class FunctionBase:
             parameters.append(inspect.Parameter(_identifier(name), kind, default=default))
         return inspect.Signature(parameters)
 
-    def __init__(self, /, *settings: Any, **keywords: Any) -> None:
+    def __init__(self, *settings: Any, **keywords: Any) -> None:
         if not keywords and self._keep_plain(settings):
             return
         names = self._names[self._call_tensor_count :]
@@ -241,7 +241,7 @@ class FunctionBase:
             return self._named
         return dict(zip(self._names[self._call_tensor_count :], self._settings[: self._given]))
 
-    def __call__(self, /, *tensors: Any, **keywords: Any) -> Any:
+    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
         if len(tensors) == self._call_tensor_count and not keywords and not self._tensors_by_keyword:
             return type(self).apply(*tensors, *self._settings)
         return type(self).apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
@@ -356,7 +356,7 @@ class FunctionBase:
         return tuple(values)
 
     @classmethod
-    def apply(cls, /, *args: Any, **keywords: Any) -> Any:
+    def apply(cls, *args: Any, **keywords: Any) -> Any:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if is_dynamo_compiling():
             return cls._traced_apply(*args, **keywords)
@@ -427,7 +427,7 @@ class FunctionBase:
         return calls.gradients(cls, needs, gradOutput, kept)
 
     @classmethod
-    def _traced_apply(cls, /, *args: Any, **keywords: Any) -> Any:
+    def _traced_apply(cls, *args: Any, **keywords: Any) -> Any:
         """`apply` as torch.compile traces it. Compiled code checks in each call every global name and every attribute
         of the class that this function reads: all but the operator is in the OperatorCall, a constant."""
         call = define(cls)
@@ -491,13 +491,13 @@ def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
 class Criterion(FunctionBase):
     """Base of the criterion classes."""
 
-    def __init__(self, /, *args: Any, **keywords: Any) -> None:
+    def __init__(self, *args: Any, **keywords: Any) -> None:
         self._target: Any = _MISSING
         if args and isinstance(args[0], Tensor):
             self._target, args = args[0], args[1:]
         super().__init__(*args, **keywords)
 
-    def __call__(self, /, *tensors: Any, **keywords: Any) -> Any:
+    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
         if self._target is _MISSING:
             return super().__call__(*tensors, **keywords)
         # PyTorch 0.1.1: the target belongs to the object, the loss has one dimension.

@@ -60,7 +60,7 @@ class LSTMFusedFunction(_RecurrentCell):
     _optional = frozenset({"bias1", "bias2"})
 
     @classmethod
-    def apply(cls, /, *args: Any, **keywords: Any) -> tuple[Tensor, Tensor]:
+    def apply(cls, *args: Any, **keywords: Any) -> tuple[Tensor, Tensor]:
         """Computes (output, outputCell); arguments are the tensors in the order of THNN.h."""
         results = super().apply(*args, **keywords)
         return results[0], results[1]
@@ -134,7 +134,7 @@ class GRUFusedFunction(_RecurrentCell):
     _optional = frozenset({"bias1", "bias2"})
 
     @classmethod
-    def apply(cls, /, *args: Any, **keywords: Any) -> Tensor:
+    def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors in the order of THNN.h."""
         results = super().apply(*args, **keywords)
         # Under autocast FunctionBase.apply calls this method with cast tensors, and gets a single tensor.

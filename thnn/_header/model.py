@@ -103,7 +103,7 @@ class Argument:
     @property
     def variable(self) -> str:
         """The name as Python source spells it: 'lambda_' for 'lambda', mostly the name itself."""
-        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
+        return f"{self.name}_" if keyword.iskeyword(self.name) or self.name in ("self", "cls") else self.name
 
     @property
     def gradient_of(self) -> str | None:
