@@ -7,7 +7,6 @@ tensor requires a gradient.
 from __future__ import annotations
 
 import copy
-import functools
 import inspect
 import keyword
 from collections.abc import Callable, Mapping, Sequence
@@ -124,7 +123,7 @@ class FunctionBase:
         super().__init_subclass__(**kwargs)
         cls._arity = len(cls._names)
         cls._call_tensor_count = cls._tensor_count - len(cls._running)
-        cls._refusal = staticmethod(functools.partial(_refuse_apply, cls.__name__))
+        cls._refusal = staticmethod(_refusal_of(cls.__name__))
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
         cls._context_of = make_context_of_call(cls._tensor_count, cls._constant_positions)
         cls.__signature__ = cls._signature(cls._names[cls._call_tensor_count :])
@@ -246,15 +245,20 @@ class FunctionBase:
             return type(self).apply(*tensors, *self._settings)
         return type(self).apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
+    @property
+    def _state(self) -> dict[str, Any]:
+        """The attributes, without the refusal, which cannot be pickled."""
+        return {name: value for name, value in self.__dict__.items() if name != "apply"}
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.__dict__)
+        return _restore, (type(self), self._state)
 
     # Also for classes that cannot be pickled.
     def __copy__(self) -> FunctionBase:
-        return _restore(type(self), self.__dict__)
+        return _restore(type(self), self._state)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FunctionBase:
-        return _restore(type(self), copy.deepcopy(self.__dict__, memo))
+        return _restore(type(self), copy.deepcopy(self._state, memo))
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{k}={v!r}" for k, v in self._keywords.items() if not isinstance(v, Tensor))
@@ -475,16 +479,22 @@ def _identifier(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def _refuse_apply(name: str, *args: Any, **keywords: Any) -> NoReturn:
-    """`apply` of an object with settings."""
-    raise TypeError(
-        f"{name}: apply: does not take the settings of an object; call the object with the tensors"
-    )
+def _refusal_of(name: str) -> Callable[..., NoReturn]:
+    """`apply` of an object with settings. A function: torch.compile of older releases traces no functools.partial."""
+
+    def refuse(*args: Any, **keywords: Any) -> NoReturn:
+        raise TypeError(
+            f"{name}: apply: does not take the settings of an object; call the object with the tensors"
+        )
+
+    return refuse
 
 
 def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
     function = cls.__new__(cls)
     function.__dict__.update(state)
+    if function._keywords:
+        function.apply = cls._refusal  # type: ignore[method-assign]
     return function
 
 

@@ -94,12 +94,12 @@ class _Module(torch.nn.Module):
 
     def __init__(self, call: Call) -> None:
         super().__init__()
-        self.apply_ = call.cls.apply
+        self.cls = call.cls  # not its method `apply`, which torch 2.6 takes for that of another class
         self.count = call.cls._tensor_count
         self.scalars = call.values[self.count :]
 
     def forward(self, *tensors: Any) -> Any:
-        return self.apply_(*tensors, *self.scalars)
+        return self.cls.apply(*tensors, *self.scalars)
 
 
 def _tensors(call: Call) -> tuple[Any, ...]:
