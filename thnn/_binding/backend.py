@@ -72,37 +72,28 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         if keywords or len(args) != arity:
             args = _all_arguments(function, signature, args, keywords)
         if shares and args[inplace_at] is not False:
-            args = compute_in_place(args)
-        else:  # the body of compute, since a call in Python costs a tenth of a small kernel
-            if read_context() == TRANSFORM:
-                _refuse_recorder(bound)
-            report = call(args)
-            if report:
-                invoke(bound, flags, _numbers(bound, args[first:]), report)
-        changed = written_of(args)
-        increment_version(changed if are_given else [t for t in changed if t is not None])
-
-    def compute(args: tuple[Any, ...]) -> None:
+            args = in_place(args)
         if read_context() == TRANSFORM:
             _refuse_recorder(bound)
         report = call(args)
         if report:
             invoke(bound, flags, _numbers(bound, args[first:]), report)
+        if shares and args[inplace_at]:
+            output, overwritten = args[result_at], args[source_at]
+            if output is not overwritten:
+                _share(output, overwritten)
+            increment_version((overwritten,))
+        changed = written_of(args)
+        increment_version(changed if are_given else [t for t in changed if t is not None])
 
-    def compute_in_place(args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The call where the flag `inplace` is set, or is not a bool; returns the arguments."""
+    def in_place(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments with True or False for `inplace`, after the checks of a call in place."""
         inplace = args[inplace_at]
         if inplace is not True:
             inplace = flag(function, "inplace", _number(inplace))
             args = (*args[:inplace_at], inplace, *args[inplace_at + 1 :])
-        shared = inplace and args[result_at] is not args[source_at]
-        if shared:
+        if inplace and args[result_at] is not args[source_at]:
             _check_shareable(bound, result, args[result_at])
-        compute(args)
-        if shared:
-            _share(args[result_at], args[source_at])
-        if inplace:
-            increment_version((args[source_at],))
         return args
 
     method.__name__ = method.__qualname__ = function.name
