@@ -55,7 +55,7 @@ ERRORS = {
     "pointer to a const pointer": ("void f(|THTensor *const *input);", "cannot be a pointer to a pointer"),
     "array": ("void f(int a|[2]);", "unexpected '['"),
     "variadic": ("void f(int a, |...);", "variadic"),
-    "only variadic": ("void f(|...);", ""),  # the words of pycparser, which differ by its version
+    "only variadic": ("void f(|...);", "variadic"),
     "volatile": ("void f(|volatile int a);", "no specifiers but const"),
     "restrict": ("void f(|THTensor *restrict input);", "no specifiers but const"),
     "register": ("void f(|register int a);", "no specifiers but const"),

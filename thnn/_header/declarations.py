@@ -198,6 +198,9 @@ class _Parser:
             return False
 
     def _fail_syntax(self, span: _Span, text: str) -> NoReturn:
+        for first, _ in span.arguments:
+            if self._lexed.tokens[first].text == "...":
+                self._lexed.fail(first, "variadic functions are not understood")
         match = _PARSE_ERROR.fullmatch(text)
         if match is not None:
             found = match["message"].removeprefix("before: ")
