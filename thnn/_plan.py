@@ -125,10 +125,6 @@ class ClassPlan(NamedTuple):
         }
         return [found.get(name) for name in self.inputs]
 
-    def gradients_of_call(self, call: CallPlan) -> dict[str, str]:
-        """The gradients that a backward function computes, with the tensor that each is the gradient of."""
-        return gradients_of(call.function, self.inputs)
-
     def __str__(self) -> str:
         kept = [f"size of {name}" if name in self.sizes else name for name in self.keep]
         if self.saves_output_at_0:

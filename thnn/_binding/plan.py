@@ -9,7 +9,7 @@ import torch
 
 from thnn._binding.extension import ffi, lib
 from thnn._header import HeaderError
-from thnn._plan import ClassPlan
+from thnn._plan import ClassPlan, gradients_of
 from thnn._torch import saves_by_attribute
 
 
@@ -23,10 +23,8 @@ def bind_class(
     results = plan.forward.results
     made: list[Callable[..., Any]] = []
     gradients = [
-        (plan.inputs.index(plan_of[name]), number)
-        for number, (call, plan_of) in enumerate(
-            zip(plan.backwards, map(plan.gradients_of_call, plan.backwards))
-        )
+        (plan.inputs.index(gradients_of(call.function, plan.inputs)[name]), number)
+        for number, call in enumerate(plan.backwards)
         for name in call.results
     ]
     shape = ffi.new("THNNClassPlan *")
