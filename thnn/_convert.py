@@ -189,7 +189,7 @@ def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 
 def _computes(module: nn.Module) -> bool:
-    """Whether a module from outside thnn computes something itself: its forward does more than call children."""
+    """True if a module from outside thnn computes something itself: its forward does more than call children."""
     forward = type(module).forward
     is_ours = type(module).__module__.startswith("thnn.")
     if is_ours or forward in _CONTAINER_FORWARDS or isinstance(module, _WRAPPERS):

@@ -46,7 +46,7 @@ _PACKAGES = {
 
 
 class Missing(Exception):
-    """What is wrong, and the command that fixes it, or ""."""
+    """A fault of the machine, and the command that fixes it, or ""."""
 
     def __init__(self, fault: str, command: str = "") -> None:
         super().__init__(fault)

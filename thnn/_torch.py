@@ -511,7 +511,7 @@ def timeout_of(process_group: Any, device: torch.device) -> float:
 
 
 def is_profiling() -> bool:
-    """Whether torch's profiler records. Without the private name, its record does not show the layers of
+    """True while torch's profiler records. Without the private name, its record does not show the layers of
     collectives."""
     return getattr(torch.autograd.profiler, "_is_profiler_enabled", False)
 

@@ -51,7 +51,8 @@ int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, ui
 
 enum { THNN_WHOLE = -128 };
 
-/* What thnn_bind() makes a Python function of. Python objects are given by their ids, 0 for none. */
+/* A C function and the origin of its arguments, of which thnn_bind() makes a Python function. Python objects are given
+   by their ids, 0 for none. */
 typedef struct THNNBinding {
   uintptr_t function; /* a THNNFunction */
   int32_t flags;

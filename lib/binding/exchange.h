@@ -6,7 +6,7 @@
 
 /* Tensors, temporary memory and streams of torch, through DLPack. */
 
-/* Chooses the way of tensors to C, as thnn_connect() does, and returns it. */
+/* Selects the route by which tensors are passed to C (the enumeration in binding.h), and returns it. */
 int exchangeConnect(uintptr_t api, uintptr_t toDlpack);
 
 /* Fills a view of a tensor; false, without an exception, if that fails. Calling is_neg() costs more than the view itself,

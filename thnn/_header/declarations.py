@@ -191,7 +191,7 @@ class _Parser:
         return True
 
     def _is_identifier(self, word: str) -> bool:
-        """Whether a word is not a C keyword."""
+        """True for a word that is not a C keyword."""
         try:
             return [node.name for node in self._parser.parse(f"int {word};").ext] == [word]
         except ParseError:

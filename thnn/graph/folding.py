@@ -128,7 +128,7 @@ def folded_parameters(
     upcast = stages.statistics_dtype(running_var)
     # As in the layer itself, a negative eps, which may have been assigned, is an error.
     eps = _statistics.not_negative(type(normalization).__name__, "eps", normalization.eps)
-    # Where variance + eps is 0 (eps = 0), the factor of thnn's layers is 0 and torch's is infinite.
+    # If variance + eps is 0 (eps = 0), the factor of thnn's layers is 0 and torch's is infinite.
     is_zero_possible = eps == 0 and type(normalization).__module__.startswith("thnn.nn.")
     variance = _to(upcast, running_var)
     factor = stages.inverse_deviation(variance, eps) if is_zero_possible else (variance + eps).rsqrt()

@@ -287,7 +287,7 @@ def nll_loss(
         return F.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not mean:
         return output
-    # Where torch divides by a sum of weights of 0, the criterion does not divide, and gives a gradient of 0.
+    # The criterion does not divide by a sum of weights of 0 as torch does, and gives a gradient of 0.
     if is_known:
         loss = output.item()
         if (loss == 0 or math.isnan(loss)) and _total_weight(target, weight, ignore_index) == 0:

@@ -96,7 +96,7 @@ class Case:
     tolerance: float = 1e-5
     # The suffix of the function's name, in the case of a single function.
     phase: str | None = None
-    # Where the functions come from: the package, unless thnn.load compiled them.
+    # The registry that has the functions: the package, unless thnn.load compiled them.
     registry: Registry = field(default=PACKAGE, compare=False, repr=False)
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))  # on which they are called
 
