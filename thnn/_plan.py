@@ -107,6 +107,16 @@ class ClassPlan(NamedTuple):
         return [*self.scalars.values()]
 
     @property
+    def operator_scalars(self) -> list[str]:
+        """The scalars of operators, which change none of their arguments."""
+        return [v for v in self.variables if v != "inplace"]
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The tensors of the forward that may be absent."""
+        return frozenset(a.name for a in self.forward.function.tensors() if a.is_optional)
+
+    @property
     def parameters(self) -> list[str]:
         """The arguments of `apply`."""
         return [*self.inputs, *self.variables, *self.options]

@@ -21,6 +21,7 @@ from thnn._functions.base import FunctionBase
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 from thnn._operators import calls
+from thnn._plan import class_plan
 from thnn._torch import increment_version, is_dynamo_compiling
 
 
@@ -221,6 +222,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         "__module__": "thnn",
         "__doc__": docstring(module, tensors, [a.name for a in scalars]),
         "module": module,
+        "plan": class_plan(module, keeps_inputs=False),
         "_names": (*tensors, *(a.name for a in scalars)),
         "_defaults": {a.name: a.default for a in scalars if a.default is not None},
         "_normalize": staticmethod(normalize),

@@ -54,12 +54,12 @@ def _make(
     rule = _derivatives.rule(module, library, cls_name, reference)
     of_rule = _derivatives.values(rule, plan.kept_values)
     gradients, rest = plan.gradients(), (None,) * len(plan.variables + plan.options)
-    numbers = [v for v in plan.variables if v != "inplace"]
+    kept_names = (*plan.keep, *plan.operator_scalars)
 
     def differentiate(context: int, needs: Sequence[bool], values: tuple[Any, ...]) -> tuple[Any, ...]:
         named = dict(zip(plan.kept_values, values))
         if context == TRANSFORM:
-            kept = tuple(named[name] for name in (*plan.keep, *numbers))
+            kept = tuple(named[name] for name in kept_names)
             return cls._backward_through_operators(needs, named["gradOutput"], kept)
         found = rule(needs, **{name: named[name] for name in of_rule})
         return (*(found.get(name) if name else None for name in gradients), *rest)
@@ -123,7 +123,7 @@ def _descriptions(plan: ClassPlan) -> dict[str, Any]:
     return {
         "_names": (*plan.inputs, *plan.scalars, *plan.options),
         "_tensor_count": len(plan.inputs),
-        "_optional": frozenset(a.name for a in forward.tensors() if a.is_optional),
+        "_optional": plan.optional,
         "_aliases": {
             **({"weight": "weights"} if "weights" in plan.inputs else {}),
             **{variable: name for name, variable in plan.scalars.items() if variable != name},

@@ -9,9 +9,8 @@ from torch import Tensor
 
 from thnn._binding.call import planned
 from thnn._binding.library import Library
-from thnn._derivatives.rule import Reference
-from thnn._header import Function, Module
-from thnn._plan import CallPlan, Source, backward_sources, forward_sources, gradients_of, read_by_backwards
+from thnn._header import Function
+from thnn._plan import CallPlan, ClassPlan, Source, gradients_of
 from thnn._torch import dynamo_disable
 
 
@@ -29,25 +28,21 @@ def check_given(name: str, scaled: bool, **tensors: Any) -> None:
         raise ValueError(f"{name}: gradOutput: expected a tensor without dimensions, got shape {shape}")
 
 
-def forward_kernel(module: Module, library: Library) -> Callable[..., Any]:
+def forward_kernel(plan: ClassPlan, library: Library) -> Callable[..., Any]:
     """updateOutput as the kernel of an operator: a function of its tensors, scalars and generators, in this order, that
     changes none of them.
 
     It returns the outputs, the saved tensors and changed copies of the running statistics, with an empty tensor in
     place of an absent one. In evaluation, optional saved tensors and running statistics are absent.
     """
-    forward = module.forward
-    assert forward is not None
-    tensors = forward.tensors("input", "target", "parameter")
-    saved, running = forward.tensors("saved"), [a.name for a in forward.running]
-    scalars = [a for a in forward.scalars if a.name != "inplace"]
-    generators = [a for a in forward.arguments if a.role == "generator"]
-    names = [a.variable for a in (*tensors, *scalars, *generators)]
-    sources = forward_sources(module)
-    if "inplace" in sources:
-        sources["inplace"] = Source(constant=False)
-    results = [a.name for a in (*forward.tensors("output"), *saved)]
-    optional = [a.name for a in saved if a.is_optional]
+    forward, sources = plan.forward
+    running = [a.name for a in forward.running]
+    generators = [a.name for a in forward.arguments if a.role == "generator"]
+    names = [*plan.inputs, *plan.operator_scalars, *generators]
+    if plan.in_place is not None:
+        sources = {**sources, "inplace": Source(constant=False)}
+    results = [plan.output, *plan.saved]
+    optional = [n for n in plan.saved if n in plan.optional]
     train_at = names.index("train") if "train" in names and (optional or running) else -1
     running_at = [names.index(name) for name in running]
     bound = library.bind(forward)
@@ -57,7 +52,7 @@ def forward_kernel(module: Module, library: Library) -> Callable[..., Any]:
         absent = {n: Source("g", _ABSENT) for n in optional if sources[n].letter == "g"}
         evaluate = planned(bound, CallPlan(forward, {**sources, **absent}), [*names, _ABSENT])
     order = _order(CallPlan(forward, sources).results, results)
-    check = _checking_given(forward, names, [a.name for a in tensors if not a.is_optional])
+    check = _checking_given(forward, names, [n for n in plan.inputs if n not in plan.optional])
 
     def kernel(*values: Any) -> Any:
         check(values)
@@ -127,26 +122,19 @@ class BackwardKernel(NamedTuple):
         return {name: self.sources[name].variable or of for name, of in self.gradients.items()}
 
 
-def backward_kernels(module: Module, library: Library, reference: Reference | None) -> list[BackwardKernel]:
+def backward_kernels(plan: ClassPlan, library: Library) -> list[BackwardKernel]:
     """The backward functions of a module, for its operators."""
-    forward = module.forward
-    assert forward is not None
-    inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
-    scalars = {a.name: a.variable for a in forward.scalars}
-    optional = {a.name for a in forward.tensors() if a.is_optional}
-    keep = read_by_backwards(module, all_inputs=reference is not None)
-    arguments = (*keep, *(v for v in scalars.values() if v != "inplace"))
+    arguments = (*plan.keep, *plan.operator_scalars)
     names = ["gradOutput", *arguments]
-    required = ["gradOutput", *(n for n in keep if n not in optional)]
-    factor = "gradOutput" if module.is_criterion else None
+    required = ["gradOutput", *(n for n in plan.keep if n not in plan.optional)]
+    factor = "gradOutput" if plan.module.is_criterion else None
     kernels = []
-    for function in module.backwards:
-        plan = CallPlan(function, backward_sources(module, function, inputs, keep, scalars))
-        gradients = gradients_of(function, inputs)
-        check = _checking_given(function, names, required, module.is_criterion)
-        call = planned(library.bind(function), plan, names, factor)
-        run = _backward(call, _order(plan.results, list(gradients)), check)
-        kernels.append(BackwardKernel(function, arguments, gradients, plan.sources, run))
+    for call in plan.backwards:
+        gradients = gradients_of(call.function, plan.inputs)
+        check = _checking_given(call.function, names, required, plan.module.is_criterion)
+        planned_call = planned(library.bind(call.function), call, names, factor)
+        run = _backward(planned_call, _order(call.results, list(gradients)), check)
+        kernels.append(BackwardKernel(call.function, arguments, gradients, call.sources, run))
     return kernels
 
 

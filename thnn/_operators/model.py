@@ -13,7 +13,7 @@ from thnn._binding.library import Library
 from thnn._header import Module
 from thnn._operators.decompositions import DECOMPOSITIONS
 from thnn._operators.kernels import BackwardKernel, backward_kernels
-from thnn._plan import OUTPUT_FOR_INPUT
+from thnn._plan import OUTPUT_FOR_INPUT, ClassPlan
 from thnn._torch import is_decomposing
 
 # A rule of thnn/_operators/rules.py.
@@ -41,6 +41,7 @@ class FunctionClass(Protocol):
     """A class of thnn/_functions, with the attributes that operators use (FunctionBase describes them)."""
 
     module: ClassVar[Module]
+    plan: ClassVar[ClassPlan]
     compute: ClassVar[Callable[..., Any]]
     _tensor_count: ClassVar[int]
     _library: ClassVar[Library]
@@ -96,7 +97,7 @@ class OperatorModel:
         self.kept = list(self.kernels[0].arguments) if self.kernels else []
 
     def _backward_kernels(self) -> Sequence[BackwardKernel]:
-        return backward_kernels(self.module, self.library, self.cls._reference)
+        return backward_kernels(self.cls.plan, self.library)
 
     def wanted_gradients(self, needs: Sequence[bool], values: Mapping[str, Any]) -> list[str]:
         """The names of the gradients of the tensors that need one, in the order of the operators' results.

@@ -65,7 +65,7 @@ class Operators(OperatorModel):
 
     def _forward_kernel(self) -> Callable[..., Any]:
         """The kernel of the forward; its arguments are in the order of `given`."""
-        return forward_kernel(self.module, self.library)
+        return forward_kernel(self.cls.plan, self.library)
 
     def _make_node(self) -> Any:
         self.rule = rule_of(self)
