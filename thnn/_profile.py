@@ -8,16 +8,18 @@ import math
 import operator
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
+from cffi import FFI
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from thnn._binding.extension import ffi
-from thnn._binding.library import DTYPES
+from thnn._binding.library import DTYPES, THNN
 from thnn._binding.observer import observed
 from thnn._header import Argument
 from thnn._header.registry import functions
@@ -31,7 +33,9 @@ class FunctionTime(NamedTuple):
 
     ``seconds`` is the time inside of the calls, ``bytes`` the size of their tensors, each counted once per call, and
     ``fraction`` the fraction of the roofline: the least possible time divided by ``seconds``. ``roofline`` is the
-    limit that prevails, 'copy' or 'FMA'.
+    limit that prevails, 'copy' or 'FMA'. ``algorithms`` has the number of calls in which each algorithm of convolution
+    ran, such as 'Winograd' or 'direct', the most frequent first: a call may use several for its parts, and functions
+    without a choice have none.
     """
 
     name: str
@@ -40,6 +44,7 @@ class FunctionTime(NamedTuple):
     bytes: int
     fraction: float
     roofline: str
+    algorithms: Mapping[str, int]
 
 
 class Profile(NamedTuple):
@@ -59,15 +64,15 @@ class Profile(NamedTuple):
             share = f"{seconds / self.seconds:.1%}" if self.seconds else ""
             return [name, calls, f"{seconds * 1e3:.3f}", share]
 
-        rows = [["function", "calls", "ms", "share", "MB", "fraction", "roofline"]]
-        rows += [
-            [*times(f.name, str(f.calls), f.seconds), f"{f.bytes / 1e6:.2f}", f"{f.fraction:.2f}", f.roofline]
-            for f in self.functions
-        ]
-        rows.append([*times("outside of thnn", "", self.outside), "", "", ""])
+        rows = [["function", "calls", "ms", "share", "MB", "fraction", "roofline", "algorithms"]]
+        for f in self.functions:
+            used = ", ".join(f"{name} {count}" for name, count in f.algorithms.items())
+            row = times(f.name, str(f.calls), f.seconds)
+            rows.append([*row, f"{f.bytes / 1e6:.2f}", f"{f.fraction:.2f}", f.roofline, used])
+        rows.append([*times("outside of thnn", "", self.outside), "", "", "", ""])
         calls = sum(f.calls for f in self.functions)
         size = sum(f.bytes for f in self.functions)
-        rows.append([*times("total", str(calls), self.seconds), f"{size / 1e6:.2f}", "", ""])
+        rows.append([*times("total", str(calls), self.seconds), f"{size / 1e6:.2f}", "", "", ""])
         lines = aligned(rows, right=range(1, 6))
         if not self.functions:
             lines.append(
@@ -89,8 +94,8 @@ def profile(
     that require a gradient. The fastest of several steps counts. ``print(thnn.profile(model, input))`` shows a table
     with a row per function: calls, time in milliseconds, share of the step, megabytes of its tensors, and the fraction
     of the roofline. The roofline is the time of a memory copy that moves as many bytes or, for convolutions and Linear,
-    the time of their multiply-adds at the machine's peak, if that is longer. Two rows follow: the time outside of the
-    functions, and the total.
+    the time of their multiply-adds at the machine's peak, if that is longer. For convolutions and Linear the row names
+    the algorithms that ran. Two rows follow: the time outside of the functions, and the total.
 
     Arguments:
         model: torch.nn.Module on the CPU with layers of thnn, such as a model after ``thnn.convert``; computed in its
@@ -130,6 +135,7 @@ def profile(
     with observed(observe), _state_kept(model):
         for run in range(-1, runs):
             step = _Step()
+            _taken_algorithms()  # of earlier calls
             start = time.perf_counter()
             _compute(model, inputs, loss, backward)
             step.seconds = time.perf_counter() - start - step.observing
@@ -220,6 +226,7 @@ class _Call(NamedTuple):
     bytes: int
     multiply_adds: int
     is_double: bool
+    algorithms: tuple[str, ...]
 
 
 class _Step:
@@ -243,7 +250,7 @@ class _Step:
         if report:
             self.repeated[name] = self.repeated.get(name, 0.0) + seconds
         else:
-            self.calls.setdefault(name, []).append(_Call(seconds, *_work(name, values)))
+            self.calls.setdefault(name, []).append(_Call(seconds, *_work(name, values), _taken_algorithms()))
         if thread == self.thread:
             self.inside += seconds
             self.observing += time.perf_counter() - start
@@ -260,10 +267,26 @@ class _Step:
                 least["FMA" if products > copy else "copy"] += max(copy, products)
             fraction = sum(least.values()) / seconds if seconds else math.nan
             size = sum(c.bytes for c in calls)
+            used = Counter(algorithm for call in calls for algorithm in call.algorithms)
+            roofline = max(least, key=lambda k: least[k])
             found.append(
-                FunctionTime(name, len(calls), seconds, size, fraction, max(least, key=lambda k: least[k]))
+                FunctionTime(name, len(calls), seconds, size, fraction, roofline, dict(used.most_common()))
             )
         return tuple(sorted(found, key=lambda f: -f.seconds))
+
+
+@functools.cache
+def _library() -> Any:
+    declarations = FFI()
+    declarations.cdef("const char *THNN_takeAlgorithms(void);")
+    return declarations, declarations.dlopen(str(THNN.path))
+
+
+def _taken_algorithms() -> tuple[str, ...]:
+    """The algorithms of convolution that the thread has run since the last call of this function."""
+    declarations, library = _library()
+    text: bytes = declarations.string(library.THNN_takeAlgorithms())
+    return tuple(text.decode().split(",")) if text else ()
 
 
 def _work(name: str, values: tuple[Any, ...]) -> tuple[int, int, bool]:

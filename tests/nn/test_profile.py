@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import thnn
+from thnn._binding.library import cpu_capability
 from thnn._binding.observer import observed
 from thnn._profile import _work
 from thnn._table import aligned
@@ -53,7 +55,7 @@ def test_calls_bytes_and_times() -> None:
 
 def test_the_table() -> None:
     lines = str(thnn.profile(network(), image(), backward=False, runs=1)).splitlines()
-    assert lines[0].split() == ["function", "calls", "ms", "share", "MB", "fraction", "roofline"]
+    assert lines[0].split() == ["function", "calls", "ms", "share", "MB", "fraction", "roofline", "algorithms"]
     assert sorted(line.split()[0] for line in lines[1:4]) == [
         "BatchNormalization_updateOutput",
         "Convolution_updateOutput",
@@ -65,6 +67,24 @@ def test_the_table() -> None:
     assert total[3] == "100.0%"
     assert len(lines) == 6
     assert len({line.index("%") for line in lines[1:]}) == 1
+
+
+def test_the_algorithms_of_convolutions() -> None:
+    torch.manual_seed(0)
+    layers = nn.Conv2d(64, 64, 3, padding=1), nn.Conv2d(64, 64, 3, groups=64), nn.ReLU(), nn.Conv2d(64, 64, 1)
+    model = nn.Sequential(*layers)
+    thnn.convert(model)
+    found = {f.name: f.algorithms for f in thnn.profile(model, torch.randn(2, 64, 32, 32), runs=2).functions}
+    output, gradWeight = found["Convolution_updateOutput"], found["Convolution_accGradParameters"]
+    assert sum(output.values()) == sum(gradWeight.values()) == 3
+    assert output["direct"] == gradWeight["direct"] == 1  # the groups
+    assert gradWeight["GEMM"] == 1
+    if cpu_capability() != "default":
+        assert output == {"Winograd": 1, "direct": 1, "implicit GEMM": 1}
+        assert gradWeight["Winograd"] == 1
+    assert found["Threshold_updateOutput"] == {}
+    page = (Path(__file__).parents[2] / "docs" / "convolution.md").read_text(encoding="utf-8")
+    assert all(name in page for used in found.values() for name in used)
 
 
 def test_the_table_of_a_model_without_functions_of_thnn() -> None:

@@ -5,6 +5,7 @@
 #include "convolution/direct.h"
 #include "convolution/winograd.h"
 #include "gemm/gemm.h"
+#include "runtime/algorithm.h"
 #include "runtime/shared_scratch.h"
 
 /* With at most this many samples of a Linear layer, packing would take longer than the products. */
@@ -180,7 +181,9 @@ static void implicitGemmGradWeight(const Correlation *c, GradWeightUpdate update
 {
   GradWeightPlan p = {.c = *c};
   const int64_t work = workOf(c);
-  if (work == 0 || sumParts(c, update, work)) return;
+  if (work == 0) return;
+  thnn_useAlgorithm("implicit GEMM");
+  if (sumParts(c, update, work)) return;
   THNN_(gradWeightPlan)(&p, thnn_threads(1 << 20, work));
   const int64_t tasks = gradWeightTasks(&p);
   THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, update);
@@ -189,31 +192,45 @@ static void implicitGemmGradWeight(const Correlation *c, GradWeightUpdate update
 /* Zones share kernel elements, so that each adds to the sums of the others. */
 static CorrelationFunction implicitGemmZone, correlateZone;
 
+static bool columns(const Correlation *c, GradWeightUpdate update, double otherCost)
+{
+  if (!correlationIsIrregular(c) || !THNN_(columnsGradWeight)(c, update, otherCost)) return false;
+  thnn_useAlgorithm("columns");
+  return true;
+}
+
 /* Updates gradWeight by the algorithm that suits. */
 static void correlateGradWeight(const Correlation *correlation, Gradient *gradient)
 {
   GradWeightPlan p = {.c = *correlation};
   const int64_t work = workOf(&p.c);
   if (work == 0) return;
-  if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, gradient->update.scale);
+  if (THNN_(depthwiseSuits)(&p.c)) {
+    thnn_useAlgorithm("depthwise");
+    return THNN_(depthwiseGradWeight)(&p.c, gradient->update.scale);
+  }
   if (THNN_(correlateZones)(&p.c, correlateZone, gradient)) return;
   THNN_(correlationLengthenRows)(&p.c);
   const GradWeightUpdate update = gradient->update;
-  const bool irregular = correlationIsIrregular(&p.c);
   if (THNN_(directSuitsGradWeight)(&p.c)) {
-    if (irregular && THNN_(columnsGradWeight)(&p.c, update, THNN_(directGradWeightCost)(&p.c))) return;
+    if (columns(&p.c, update, THNN_(directGradWeightCost)(&p.c))) return;
+    thnn_useAlgorithm("direct");
     return THNN_(directGradWeight)(&p.c, gradient->update.scale);
   }
   if (correlationIsPointwise(&p.c)) {
+    thnn_useAlgorithm("GEMM");
     if (hasFewSamples(&p.c)) multiplyFewSamples(&p.c, update, work);
     else multiplyPointwise(&p.c, update);
     return;
   }
-  if (THNN_(winogradGradWeight)(&p.c, update)) return;
+  if (THNN_(winogradGradWeight)(&p.c, update)) return thnn_useAlgorithm("Winograd");
   const int threads = thnn_threads(1 << 20, work);
   THNN_(gradWeightPlan)(&p, 1); /* the choice of the algorithm must not depend on threads */
-  if (THNN_(gradWeightUnfoldedSuits)(&p)) return THNN_(gradWeightUnfolded)(&p, threads, work, update);
-  if (irregular && THNN_(columnsGradWeight)(&p.c, update, THNN_(gradWeightCost)(&p))) return;
+  if (THNN_(gradWeightUnfoldedSuits)(&p)) {
+    thnn_useAlgorithm("unfolded GEMM");
+    return THNN_(gradWeightUnfolded)(&p, threads, work, update);
+  }
+  if (columns(&p.c, update, THNN_(gradWeightCost)(&p))) return;
   if (!THNN_(correlateColumnZones)(&p.c, implicitGemmZone, gradient)) implicitGemmGradWeight(&p.c, update);
 }
 
@@ -238,6 +255,8 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   const int64_t work = workOf(&c);
   /* The algorithms for groups add to gradWeight, whose filters have few channels. */
   if (work == 0 || c.groups > 1 || !reachesAllElements(g, &c)) clear(&gradient);
-  if (work == 0 || THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale)) return;
+  if (work == 0) return;
+  if (THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale))
+    return thnn_useAlgorithm("depthwise planes");
   correlateGradWeight(&c, &gradient);
 }
