@@ -49,8 +49,8 @@ format: $(READY) ## format Python and C
 	$(BIN)/ruff format
 	@$(BIN)/clang-format -i $(C_FILES)
 
-docs: $(READY) ## build the documentation into site/, and check the files of changes/
-	$(BIN)/mkdocs build --strict
+docs: $(LIBRARY) ## build the documentation into site/, and check the files of changes/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/towncrier build --draft --version next > /dev/null
 
 # The wheel is built from the source distribution twice, each time in another temporary folder: the bytes are the same. gcc

@@ -25,7 +25,7 @@ DIGITS = [sys.executable, str(EXAMPLES / "digits.py"), "--threads", "1"]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/layers.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/first-steps.md", "docs/layers.md"])
 def test_code_of_pages(tmp_path: Path, page: str, run_program: Run) -> None:
     first, *others = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert len(first.splitlines()) <= 20
