@@ -1,4 +1,4 @@
-"""Draws docs/networks.png, the chart of the README: whole networks against torch, from the tables of the performance pages.
+"""Draws docs/networks.png, the chart of the README: networks against torch, from the tables of the performance pages.
 
     python -m tools.network_chart
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from thnn._names import HOMES
+from tools.network_chart import PAGES, ratios
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
@@ -24,3 +27,16 @@ def test_links_lead_to_files(document: Path) -> None:
 def test_every_page_is_in_the_navigation() -> None:
     navigation = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
     assert navigation == {str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*.md")}
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "api" / "thnn.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^::: thnn\.(\w+)$", page, re.MULTILINE)) == set(HOMES)
+
+
+@pytest.mark.parametrize("page", PAGES.values())
+def test_the_chart_of_networks_has_the_numbers_of_the_pages(page: str) -> None:
+    found = ratios((ROOT / "docs" / page).read_text(encoding="utf-8"))
+    assert len(found) == 2 * 7
+    assert found["ResNet-18 (16,3,32,32)", "training step"] > found["LSTM tagger (32,64)", "training step"]
+    assert all(0.5 < ratio < 5 for ratio in found.values())

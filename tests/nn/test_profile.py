@@ -55,7 +55,16 @@ def test_calls_bytes_and_times() -> None:
 
 def test_the_table() -> None:
     lines = str(thnn.profile(network(), image(), backward=False, runs=1)).splitlines()
-    assert lines[0].split() == ["function", "calls", "ms", "share", "MB", "fraction", "roofline", "algorithms"]
+    assert lines[0].split() == [
+        "function",
+        "calls",
+        "ms",
+        "share",
+        "MB",
+        "fraction",
+        "roofline",
+        "algorithms",
+    ]
     assert sorted(line.split()[0] for line in lines[1:4]) == [
         "BatchNormalization_updateOutput",
         "Convolution_updateOutput",
