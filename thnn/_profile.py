@@ -25,7 +25,7 @@ from thnn._header import Argument
 from thnn._header.registry import functions
 from thnn._multiply_adds import DENSE
 from thnn._roofline import copy_seconds, peak_flops
-from thnn._table import aligned
+from thnn._table import aligned, html_table
 
 
 class FunctionTime(NamedTuple):
@@ -48,7 +48,7 @@ class FunctionTime(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """The times of one step of a model; ``print(profile)`` shows them as a table.
+    """The times of one step of a model; ``print(profile)`` shows them as a table, ``profile.plot()`` as a chart.
 
     ``functions`` has the C functions of thnn, the slowest first, ``seconds`` is the time of the whole step, and
     ``outside`` the time that the thread of the step was outside of the functions of thnn: Python, autograd, memory,
@@ -60,11 +60,21 @@ class Profile(NamedTuple):
     outside: float
 
     def __str__(self) -> str:
+        lines = aligned([_HEADERS, *self._rows()], _NUMBERS)
+        if not self.functions:
+            lines.append(_NO_FUNCTION)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        table = html_table(_HEADERS, self._rows(), _NUMBERS)
+        return table if self.functions else f"{table}<p>{_NO_FUNCTION}</p>"
+
+    def _rows(self) -> list[list[str]]:
         def times(name: str, calls: str, seconds: float) -> list[str]:
             share = f"{seconds / self.seconds:.1%}" if self.seconds else ""
             return [name, calls, f"{seconds * 1e3:.3f}", share]
 
-        rows = [["function", "calls", "ms", "share", "MB", "fraction", "roofline", "algorithms"]]
+        rows = []
         for f in self.functions:
             used = ", ".join(f"{name} {count}" for name, count in f.algorithms.items())
             row = times(f.name, str(f.calls), f.seconds)
@@ -73,12 +83,34 @@ class Profile(NamedTuple):
         calls = sum(f.calls for f in self.functions)
         size = sum(f.bytes for f in self.functions)
         rows.append([*times("total", str(calls), self.seconds), f"{size / 1e6:.2f}", "", "", ""])
-        lines = aligned(rows, right=range(1, 6))
-        if not self.functions:
-            lines.append(
-                "no function of thnn ran: thnn.convert(model) puts layers of thnn into a model of torch"
-            )
-        return "\n".join(lines)
+        return rows
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws a bar per function, the slowest on top, and one for the time outside of thnn: milliseconds of the step,
+        of which the dark part is the time that the roofline allows at best.
+
+        `axes` is an Axes of matplotlib; None: of a new figure. Returns the Axes. Needs matplotlib.
+        """
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            size = (8, 1.2 + 0.3 * len(self.functions))
+            axes = plt.subplots(figsize=size, layout="constrained")[1]
+        names = [*(f.name for f in self.functions), "outside of thnn"]
+        times = [1e3 * t for t in (*(f.seconds for f in self.functions), self.outside)]
+        least = [1e3 * f.seconds * min(f.fraction, 1) for f in self.functions]
+        axes.barh(names, times, color="#56b4e9", label="time")
+        axes.barh(names[:-1], least, color="#0072b2", label="least time by the roofline")
+        axes.invert_yaxis()
+        axes.set_xlabel(f"milliseconds of a step of {1e3 * self.seconds:.1f}")
+        axes.legend(frameon=False)
+        axes.spines[["top", "right"]].set_visible(False)
+        return axes
+
+
+_HEADERS = ("function", "calls", "ms", "share", "MB", "fraction", "roofline", "algorithms")
+_NUMBERS = range(1, 6)  # columns
+_NO_FUNCTION = "no function of thnn ran: thnn.convert(model) puts layers of thnn into a model of torch"
 
 
 def profile(

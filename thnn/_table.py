@@ -1,7 +1,8 @@
-"""Tables of text."""
+"""Tables of text and, for notebooks, of HTML."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
 
@@ -25,3 +26,19 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[st
         ).rstrip()
         for row in rows
     ]
+
+
+def html_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """An HTML table with one row per row of cells; the columns whose numbers are in `right` are aligned to the right.
+    Control characters and the characters of markup are escaped."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        aligned_cells = (
+            f'<{tag} style="text-align: {"right" if column in right else "left"}">'
+            f"{html.escape(printable(cell))}</{tag}>"
+            for column, cell in enumerate(cells)
+        )
+        return f"<tr>{''.join(aligned_cells)}</tr>"
+
+    body = "".join(line(row, "td") for row in rows)
+    return f"<table><thead>{line(headers, 'th')}</thead><tbody>{body}</tbody></table>"

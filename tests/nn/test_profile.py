@@ -96,6 +96,34 @@ def test_the_algorithms_of_convolutions() -> None:
     assert all(name in page for used in found.values() for name in used)
 
 
+def test_the_table_of_a_notebook() -> None:
+    profile = thnn.profile(network(), image(), backward=False, runs=1)
+    time = profile.functions[0]._replace(name="<script>", algorithms={"a&b": 1})
+    table = profile._replace(functions=(time,))._repr_html_()
+    assert table.count("<tr>") == 4
+    assert '<td style="text-align: left">&lt;script&gt;</td>' in table
+    assert "a&amp;b 1" in table
+
+
+def test_the_chart() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    profile = thnn.profile(network(), image(), runs=1)
+    axes = profile.plot()
+    assert [t.get_text() for t in axes.get_yticklabels()] == [
+        *(f.name for f in profile.functions),
+        "outside of thnn",
+    ]
+    widths = [bar.get_width() for bar in axes.containers[0]]
+    assert widths == pytest.approx(
+        [1e3 * t for t in (*(f.seconds for f in profile.functions), profile.outside)]
+    )
+    least = [bar.get_width() for bar in axes.containers[1]]
+    assert all(0 < short <= long for short, long in zip(least, widths))
+    other = pyplot.figure().subplots()
+    assert profile.plot(other) is other
+    pyplot.close("all")
+
+
 def test_the_table_of_a_model_without_functions_of_thnn() -> None:
     lines = str(thnn.profile(nn.Linear(3, 2), torch.randn(4, 3), runs=1)).splitlines()
     assert lines[1].startswith("outside of thnn  ") and lines[2].startswith("total")
