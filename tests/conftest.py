@@ -56,6 +56,7 @@ _SLOW = {
         "test_onnx.py",
     ),
     *("test_aoti.py", "test_decompositions.py", "test_fake_cuda.py", "test_layers_in_torch.py"),
+    "test_backend.py",
     *("test_sync_batch_normalization.py", "test_sync_failures.py", "test_batch_norm_layers.py"),
     *("test_keep_freed_memory.py", "test_memory.py", "test_names.py", "test_threads.py"),
     *("test_header_mutations.py", "test_pointwise_lists.py", "test_properties.py", "test_numerics.py"),

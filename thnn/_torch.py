@@ -259,6 +259,9 @@ def in_onnx_export() -> bool:
     return not is_dynamo_compiling() and _in_onnx_export()
 
 
+# Graphs of torch.compile, which name the function that torch.nn.functional.pad calls.
+builtin_pad: Any = _private("torch._C._nn:pad", "the backend of torch.compile leaves padding to torch")
+
 # torch.library
 
 _destroy: Callable[[torch.library.Library], None] = _private(

@@ -1,0 +1,144 @@
+"""torch.compile(model, backend="thnn")."""
+
+from __future__ import annotations
+
+import copy
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from compiled import compiled
+from models import MODELS, made
+from torch import Tensor, nn
+
+from thnn._rewrite.backend import backend
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def trained(function: Any, network: nn.Module, x: Tensor) -> list[Tensor]:
+    """The losses of four training steps, each of which depends on the gradients before it."""
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
+    torch.manual_seed(3)
+    losses = []
+    for _ in range(4):
+        optimizer.zero_grad()
+        loss = function(x).sin().square().sum()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return losses
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_network_trains_and_infers_as_before(name: str) -> None:
+    network, x = made(name)
+    theirs = copy.deepcopy(network)
+    call, reports = compiled(network)
+    torch.testing.assert_close(trained(call, network, x), trained(theirs, theirs, x), rtol=1e-9, atol=1e-9)
+    for state, other in zip(network.state_dict().values(), theirs.state_dict().values(), strict=True):
+        torch.testing.assert_close(state, other, rtol=1e-7, atol=1e-7)
+    with torch.no_grad():
+        torch.testing.assert_close(call.eval()(x), theirs.eval()(x), rtol=1e-9, atol=1e-9)
+    known = {
+        "conv2d",
+        "batch_norm",
+        "relu",
+        "hardtanh",
+        "max_pool2d",
+        "linear",
+        "tanh",
+        "softmax",
+        "embedding",
+    }
+    for report in reports:
+        assert not known & {entry.kind for entry in report.left}, report
+
+
+@pytest.mark.parametrize(
+    ("name", "fused"), [("ResNet", 2), ("MobileNet", 4), ("U-Net", 14), ("functional", 2)]
+)
+def test_batch_normalization_of_networks_is_fused(name: str, fused: int) -> None:
+    network, x = made(name)
+    call, reports = compiled(network, fullgraph=True)
+    call(x)
+    assert len([entry for entry in reports[0].fused if entry.kind == "batch_norm"]) == fused
+
+
+def test_another_batch_is_not_compiled_again() -> None:
+    network, _ = made("functional")
+    call, reports = compiled(network, dynamic=True, fullgraph=True)
+    for batch in (3, 5, 2, 7):
+        x = torch.randn(batch, 4, 6, 6, dtype=torch.float64)
+        torch.manual_seed(0)
+        found = call(x)
+        torch.manual_seed(0)
+        torch.testing.assert_close(found, network(x), rtol=1e-9, atol=1e-9)
+    assert len(reports) == 1
+
+
+def test_a_graph_break() -> None:
+    def forward(x: Tensor) -> Tensor:
+        y = x.relu()
+        torch._dynamo.graph_break()
+        return y.sigmoid()
+
+    call, reports = compiled(forward)
+    x = torch.randn(3, 4)
+    torch.testing.assert_close(call(x), forward(x))
+    assert [[entry.kind for entry in report.replaced] for report in reports] == [["relu"], ["sigmoid"]]
+
+
+def test_a_report() -> None:
+    call, reports = compiled(made("ResNet")[0])
+    call(made("ResNet")[1])
+    lines = [" ".join(line.split()) for line in str(reports[0]).splitlines()]
+    assert "replaced 0.conv1 conv2d" in lines
+    assert "fused 0.norm1 batch_norm with relu" in lines
+    assert "left 0 and 1 more iadd thnn has no such function" in lines
+    assert (
+        "apart 0.norm2 and 1 more batch_norm thnn has no function that also computes the sum and the relu"
+        in lines
+    )
+    assert lines[-1] == "10 replaced, 2 fused, 7 left, 2 apart"
+
+
+def test_options() -> None:
+    def refused(**options: Any) -> str:
+        torch.compiler.reset()
+        with pytest.raises(Exception, match="backend 'thnn': options") as error:
+            torch.compile(F.relu, backend=backend, options=options)(torch.ones(3))
+        return str(error.value)
+
+    assert "expected 'report', got 'mode'" in refused(mode="fast")
+    assert "report: expected a function, got bool" in refused(report=True)
+
+
+def test_torch_finds_the_backend_without_an_import_of_thnn(tmp_path: Path) -> None:
+    section = re.search(
+        r"^\[project.entry-points.torch_dynamo_backends\]\nthnn = \"(.*)\"$",
+        (ROOT / "pyproject.toml").read_text(),
+        re.MULTILINE,
+    )
+    assert section is not None
+    info = tmp_path / "entry-0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: entry\nVersion: 0\n")
+    (info / "entry_points.txt").write_text(f"[torch_dynamo_backends]\nthnn = {section[1]}\n")
+    program = f"""
+import sys, torch
+sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]
+reports = []
+call = torch.compile(torch.nn.Tanh(), backend="thnn", options={{"report": reports.append}})
+assert call(torch.zeros(2)).tolist() == [0, 0]
+print(reports)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert "kind='tanh'" in run.stdout, run.stderr

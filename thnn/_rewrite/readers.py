@@ -1,0 +1,56 @@
+"""The readers of a value in a graph, and what they do to it."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from typing import Any
+
+from torch import fx
+
+# Functions and methods whose result may be a view of their first argument.
+_VIEWS = {
+    *("chunk", "contiguous", "detach", "diagonal", "dropout", "expand", "expand_as", "flatten", "getitem", "identity"),
+    *("movedim", "narrow", "permute", "ravel", "real", "reshape", "reshape_as", "select", "split", "squeeze"),
+    *("swapaxes", "t", "tensor_split", "to", "transpose", "type_as", "unbind", "unflatten", "unfold", "unsqueeze"),
+    *("view", "view_as"),
+}  # fmt: skip
+_WRITING_OPERATORS = {
+    function for name, function in vars(operator).items() if name.startswith("i") and f"__{name}__" in vars(operator)
+} | {operator.setitem}  # fmt: skip
+
+
+def name_of(node: fx.Node) -> str:
+    """The name of the function that a node calls."""
+    return "the caller" if node.op == "output" else str(getattr(node.target, "__name__", node.target))
+
+
+def overwriter(node: fx.Node) -> str:
+    """The name of a call that writes to the result of a node, or to a view of it; '' if there is none in the graph."""
+    for user in node.users:
+        if writes_to(user, node):
+            return name_of(user)
+        if name_of(user) in _VIEWS and (name := overwriter(user)):
+            return name
+    return ""
+
+
+def writes_to(user: fx.Node, node: fx.Node) -> bool:
+    """True if a reader of a value writes to it."""
+    if user.op not in ("call_function", "call_method") or not user.args or user.args[0] is not node:
+        return user.kwargs.get("out") is node
+    name = name_of(user)
+    if (name.endswith("_") and not name.endswith("__")) or user.target in _WRITING_OPERATORS:
+        return True
+    return argument(user, "inplace") is True
+
+
+def argument(node: fx.Node, name: str) -> Any:
+    """The value of an argument of a call, None if there is no such argument, or if its position is not known."""
+    if name in node.kwargs or node.op != "call_function":
+        return node.kwargs.get(name)
+    try:
+        bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # a function of C++ without a signature
+        return None
+    return bound.arguments.get(name)

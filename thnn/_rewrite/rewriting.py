@@ -1,0 +1,97 @@
+"""The pass over a graph: thnn's functions in place of torch's, then the patterns."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch import Tensor, fx, nn
+from torch.utils._pytree import tree_leaves
+
+import thnn.nn.functional as ours
+from thnn._rewrite.counterparts import counterpart
+from thnn._rewrite.patterns import PATTERNS, Calls, Joined
+from thnn._rewrite.readers import overwriter
+from thnn._rewrite.report import Layer, Report
+from thnn._rewrite.trial import example_of, reason_to_leave
+
+UNKNOWN = "thnn has no such function"
+# The backward of these functions reads their results, and the backward of torch's does not: a program may overwrite
+# the results.
+_SAVE_RESULTS = (ours.elu, ours.softplus, ours.local_response_norm)
+
+
+def rewrite(
+    graph: fx.Graph,
+    *,
+    layers: Mapping[str, nn.Module] | None = None,
+    place: str = "",
+    reason: Callable[..., str] = reason_to_leave,
+) -> Report:
+    """Makes a graph call thnn where it can, in place, and returns what was done.
+
+    Arguments:
+        graph: with the functions of torch that a program calls, not those of ATen
+        layers: the modules that the graph calls, by the targets of its nodes
+        place: the name of the module that the graph computes, for names in the report
+        reason: tells why thnn's function cannot compute a node, by `reason_to_leave` from the values that Dynamo found
+    """
+    entries = {node: _entry(node, place) for node in graph.nodes if node.op.startswith("call_")}
+    replaced: set[fx.Node] = set()
+    reasons: dict[fx.Node, str] = {}
+    for node in list(graph.nodes):
+        if (found := counterpart(node)) is not None:
+            keywords = {**node.kwargs, **found.keywords}
+            if found.function in _SAVE_RESULTS and (writer := overwriter(node)):
+                reasons[node] = f"{writer} overwrites its result, which the backward of thnn's function reads"
+            elif why := reason(node, found.function, node.args, keywords):
+                reasons[node] = why
+            else:
+                node.op, node.target, node.kwargs = "call_function", found.function, keywords
+                replaced.add(node)
+        elif _computes(node):
+            reasons[node] = UNKNOWN
+    joined = _join(graph, Calls(layers or {}))
+    remain = set(graph.nodes)
+    firsts = {j.first for j in joined if j.done}
+    return Report(
+        tuple(entries[n] for n in entries if n in replaced & remain - firsts),
+        tuple(entries[j.first]._replace(remark=j.remark) for j in joined if j.done),
+        tuple(entries[n]._replace(remark=why) for n, why in reasons.items() if n in remain),
+        tuple(entries[j.first]._replace(remark=j.remark) for j in joined if not j.done),
+    )
+
+
+def _join(graph: fx.Graph, calls: Calls) -> list[Joined]:
+    found = []
+    for node in list(graph.nodes):
+        for pattern in PATTERNS:
+            if (joined := pattern(calls, node)) is not None:
+                found.append(joined)
+                break
+    return found
+
+
+def _computes(node: fx.Node) -> bool:
+    """True for a call of torch that computes or moves tensors; not for a choice of a result, and a number."""
+    if node.op not in ("call_function", "call_method") or node.target is operator.getitem:
+        return False
+    if getattr(node.target, "__module__", None) == "torch._ops.thnn":
+        return False
+    example = example_of(node)
+    return example is None or any(isinstance(value, Tensor) for value in tree_leaves(example))
+
+
+def _entry(node: fx.Node, place: str) -> Layer:
+    """The name of the module that a node belongs to, and of its function."""
+    target: Any = node.target
+    kind = target if isinstance(target, str) else getattr(target, "__name__", str(target))
+    stack = node.meta.get("nn_module_stack")
+    if stack:
+        # L['self'].layers.0, and L['self']._modules['layers']._modules['0'] of torch 2.6.
+        path, _ = [*stack.values()][-1]
+        parts = re.findall(r"_modules\['([^']*)'\]|\.(?!_modules\[)(\w+)", path)
+        place = ".".join(a or b for a, b in parts)
+    return Layer(place or "-", kind)
