@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pages import printed
 
-from thnn.compat._modules import NAMES
+from thnn.compat._contents import NAMES
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "migration.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -7,9 +7,10 @@
     from torch.nn._functions.thnn.auto import Threshold
 
 `install` puts ``torch._thnn``, ``torch.nn._functions``, ``torch.nn.backends.thnn`` and ``torch.nn.backends.backend``
-into ``sys.modules``, and lets subclasses of ``torch.autograd.Function`` with a non-static forward be called;
-`uninstall` restores ``sys.modules`` and torch. ``with thnn.compat:`` does both. Nothing else in torch changes, and
-without a call nothing changes at all. docs/migration.md lists the old names and calls.
+into ``sys.modules``, sets ``torch.nn.functional._functions`` and ``torch.nn.Module._backend``, and lets subclasses of
+``torch.autograd.Function`` with a non-static forward be called; `uninstall` restores ``sys.modules`` and torch. ``with
+thnn.compat:`` does both. Nothing else in torch changes, and without a call nothing changes at all. docs/migration.md
+lists the old names and calls.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from importlib import import_module
 from types import ModuleType, TracebackType
 from typing import Any
 
-from thnn.compat._modules import FINDER, NAMES, TORCH_PACKAGES
+from thnn.compat._contents import NAMES, TORCH_PACKAGES
+from thnn.compat._modules import FINDER
 
 __all__ = ["install", "uninstall"]
 
@@ -57,12 +59,29 @@ class _State:
                         undo.callback(_remove_finder)
                     sys.modules.pop(name, None)
                 import_module(name)
+            functional, layers = import_module("torch.nn.functional"), import_module("torch.nn")
+            _set(undo, functional, "_functions", sys.modules["torch.nn._functions"])
+            _set(undo, layers.Module, "_backend", _ModuleBackend())
             import_module("thnn.compat._legacy_functions").let_be_called(undo)  # imports torch
             self.undo = undo.pop_all()
 
     def remove(self) -> None:
         """Restores sys.modules, torch and sys.meta_path."""
         self.undo.close()
+
+
+class _ModuleBackend:
+    """``torch.nn.Module._backend``, read of a module or of the class. A module may have another one as attribute."""
+
+    def __get__(self, module: Any, owner: type) -> Any:
+        # Here, since it imports all layers.
+        return import_module("thnn.compat._function_backend").backend
+
+
+def _set(undo: ExitStack, owner: Any, name: str, value: Any) -> None:
+    """Sets an attribute that torch does not have, until `undo` is closed."""
+    setattr(owner, name, value)
+    undo.callback(delattr, owner, name)
 
 
 def _remove_finder() -> None:

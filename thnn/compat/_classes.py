@@ -11,14 +11,16 @@ from collections.abc import Iterator, MutableMapping
 from functools import cache
 from typing import Any, ClassVar
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._binding.arguments import to_bool
 from thnn._classes import function_classes
 from thnn._functions.base import FunctionBase
 from thnn._header.registry import THNN_H_PATH, modules
+from thnn.compat._contents import WRITTEN_CLASSES, load
 from thnn.compat._utils import Function, declared, parse_header
+from thnn.nn.functional.activation import along
 
 AUTO = "torch.nn._functions.thnn.auto"
 FUSED = "torch.nn._functions.thnn.rnnFusedPointwise"
@@ -74,11 +76,17 @@ def _is_fused(module: str) -> bool:
 
 
 def _subclass(base: type[FunctionBase], name: str) -> Any:
-    members = {"__module__": AUTO, "__doc__": base.__doc__}
+    members: dict[str, Any] = {"__module__": AUTO, "__doc__": base.__doc__}
     if _is_fused(base.module.name):
         return type(name, (_Fused,), {**members, "__module__": FUSED, "function": base})
-    bases = (_CountingSlopes, base) if base.module.name == "PReLU" else (base,)
-    return _LegacyMeta(name, bases, members)
+    if base.module.name == "PReLU":
+        return _LegacyMeta(name, (_CountingSlopes, base), members)
+    if base.module.name in ("SoftMax", "LogSoftMax"):
+        return _LegacyMeta(name, (_AlongDimension, base), members)
+    if "sizeAverage" in base._names:
+        members["_aliases"] = {**base._aliases, "size_average": "sizeAverage"}
+        return _LegacyMeta(name, (_Reducing, base), members)
+    return _LegacyMeta(name, (base,), members)
 
 
 class _CountingSlopes:
@@ -91,6 +99,90 @@ class _CountingSlopes:
         if slopes == 0 and isinstance(weight, Tensor) and weight.numel() > 1:
             slopes = weight.numel()
         return super().apply(input, weight, slopes)  # type: ignore[misc]
+
+
+class _Later:
+    """Base of classes that have one more argument since PyTorch 0.3, which comes last by position."""
+
+    _later: ClassVar[str]
+    _given_later: Any = None
+
+    def __init__(self, *settings: Any, **keywords: Any) -> None:
+        count = self._arity - self._call_tensor_count  # type: ignore[attr-defined]
+        settings, later = self._split(settings, keywords, count)
+        super().__init__(*settings, **keywords)
+        self._given_later = later
+
+    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
+        if self._given_later is None:
+            return super().__call__(*tensors, **keywords)  # type: ignore[misc]
+        settings = {**self._keywords, self._later: self._given_later}  # type: ignore[attr-defined]
+        return type(self).apply(*tensors, **{**settings, **keywords})
+
+    @classmethod
+    def _split(cls, args: tuple[Any, ...], keywords: dict[str, Any], count: int) -> tuple[Any, Any]:
+        """Positional arguments without the later one, and its value, which may be among the keywords, or None."""
+        if len(args) != count + 1:
+            return args, keywords.pop(cls._later, None)
+        if cls._later in keywords:
+            raise TypeError(f"{cls.__name__}: {cls._later} was given twice")
+        return args[:-1], args[-1]
+
+    @classmethod
+    def apply(cls, *args: Any, **keywords: Any) -> Any:
+        """Computes the function; the argument of PyTorch 0.3 is optional."""
+        args, later = cls._split(args, keywords, cls._arity)  # type: ignore[attr-defined]
+        compute = super().apply  # type: ignore[misc]
+        return compute(*args, **keywords) if later is None else cls._apply_later(later, args, keywords)
+
+    @classmethod
+    def _apply_later(cls, later: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+
+class _AlongDimension(_Later):
+    """Base of Softmax and LogSoftmax, whose `dim` is the dimension that they normalize."""
+
+    _later = "dim"
+
+    @classmethod
+    def _apply_later(cls, later: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        (input,) = cls._bind(args, keywords)  # type: ignore[attr-defined]
+        return along(super().apply, input, later)
+
+
+#: Criterion of the header -> torch's loss and the names of its arguments for the settings of the criterion. torch
+#: computes the losses of single elements, since the criteria of the header always reduce.
+_UNREDUCED: dict[str, tuple[Any, dict[str, str]]] = {
+    "AbsCriterion": (F.l1_loss, {}),
+    "BCECriterion": (F.binary_cross_entropy, {"weights": "weight"}),
+    "ClassNLLCriterion": (F.nll_loss, {"weights": "weight", "ignore_index": "ignore_index"}),
+    "DistKLDivCriterion": (F.kl_div, {}),
+    "MSECriterion": (F.mse_loss, {}),
+    "MultiLabelMarginCriterion": (F.multilabel_margin_loss, {}),
+    "MultiMarginCriterion": (F.multi_margin_loss, {"weights": "weight", "p": "p", "margin": "margin"}),
+    "SmoothL1Criterion": (F.smooth_l1_loss, {}),
+    "SoftMarginCriterion": (F.soft_margin_loss, {}),
+    "SpatialClassNLLCriterion": (F.nll_loss, {"weights": "weight", "ignore_index": "ignore_index"}),
+}
+
+
+class _Reducing(_Later):
+    """Base of the criteria: with ``reduce=False`` they return the loss of each element, and ignore sizeAverage."""
+
+    _later = "reduce"
+
+    @classmethod
+    def _apply_later(cls, later: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if to_bool("reduce", later):
+            return super().apply(*args, **keywords)
+        module = cls.module.name  # type: ignore[attr-defined]
+        if module not in _UNREDUCED:
+            raise NotImplementedError(f"{cls.__name__}: reduce: expected True, got False")
+        loss, settings = _UNREDUCED[module]
+        given = dict(zip(cls._names, cls._bind(args, keywords)))  # type: ignore[attr-defined]
+        chosen = {name: given[setting] for setting, name in settings.items()}
+        return loss(given["input"], given["target"], **chosen, reduction="none")
 
 
 class _Fused:
@@ -145,8 +237,8 @@ def backward_class_of(name: str) -> Any:
 
 
 def all_functions() -> list[Any]:
-    """``_all_functions`` of 2017: every class."""
-    return [class_of(name) for name in names()]
+    """``_all_functions`` of 2017: every class, those that were written by hand last."""
+    return [*map(class_of, names()), *map(load, WRITTEN_CLASSES.values())]
 
 
 @cache
@@ -196,48 +288,3 @@ def _generate_function_classes(scope_dict: MutableMapping[str, Any]) -> None:
 
 for _function in (_make_function_class, _make_function_class_criterion, _generate_function_classes):
     _function.__module__ = AUTO
-
-
-class _Functional:
-    """A function that torch still has, under both forms of call: ``X(*settings)(input)``, ``X.apply(input,
-    *settings)``."""
-
-    def __init__(self, *settings: Any, **keywords: Any) -> None:
-        self._settings, self._keywords = settings, keywords
-
-    def __call__(self, input: Tensor) -> Tensor:
-        return self.apply(input, *self._settings, **self._keywords)
-
-    @classmethod
-    def apply(cls, input: Tensor, *settings: Any, **keywords: Any) -> Tensor:
-        raise NotImplementedError
-
-
-class Dropout(_Functional):
-    """``torch.nn.functional.dropout`` with the arguments (p, train, inplace)."""
-
-    __module__ = "torch.nn._functions.dropout"
-
-    @classmethod
-    def apply(cls, input: Tensor, p: float = 0.5, train: bool = False, inplace: bool = False) -> Tensor:
-        return F.dropout(input, p, train, inplace)
-
-
-class FeatureDropout(_Functional):
-    """``torch.feature_dropout`` with the arguments (p, train, inplace): zeroes whole channels."""
-
-    __module__ = "torch.nn._functions.dropout"
-
-    @classmethod
-    def apply(cls, input: Tensor, p: float = 0.5, train: bool = False, inplace: bool = False) -> Tensor:
-        return (torch.feature_dropout_ if inplace else torch.feature_dropout)(input, p, train)
-
-
-class ConstantPadNd(_Functional):
-    """``torch.nn.functional.pad`` with the arguments (pad, value)."""
-
-    __module__ = "torch.nn._functions.padding"
-
-    @classmethod
-    def apply(cls, input: Tensor, pad: Any, value: float = 0) -> Tensor:
-        return F.pad(input, list(pad), "constant", value)

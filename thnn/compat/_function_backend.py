@@ -8,8 +8,8 @@ from typing import Any
 
 from thnn._binding.backend import MissingFunction
 from thnn.compat import _classes
+from thnn.compat._contents import REGISTERED, WRITTEN_CLASSES, load
 from thnn.compat._hints import hint
-from thnn.compat._modules import CONTENTS
 
 _THNN = "torch.nn.backends.thnn"
 _CLASSES = "torch.nn._functions.thnn"
@@ -32,7 +32,7 @@ class FunctionBackend:
         found = self.function_classes.get(name)
         if found is None:
             raise MissingFunction(
-                f"{type(self).__name__} has no function class {name!r}{hint(_CLASSES, name, CONTENTS)}"
+                f"{type(self).__name__} has no function class {name!r}{hint(_CLASSES, name)}"
             )
         return found
 
@@ -57,9 +57,9 @@ class THNNFunctionBackend(FunctionBackend):
     @cached_property
     def function_classes(self) -> dict[str, Any]:  # type: ignore[override]
         """Every class by name."""
-        dropout = dict.fromkeys(("Dropout2d", "Dropout3d"), _classes.FeatureDropout)
+        written = {**WRITTEN_CLASSES, **REGISTERED}
         classes = {name: _classes.class_of(name) for name in _classes.names()}
-        return {**classes, "Dropout": _classes.Dropout, **dropout}
+        return {**classes, **{name: load(place) for name, place in written.items()}}
 
     def __copy__(self) -> THNNFunctionBackend:
         return self

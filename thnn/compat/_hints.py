@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 
 import thnn.nn
 from thnn._classes import function_classes
 from thnn._spelling import did_you_mean
 from thnn.compat import _classes
+from thnn.compat._contents import CONTENTS
 
 _CUDA = "the CUDA functions are those of the same header: thnn.type2backend['torch.cuda.FloatTensor']"
-_LOSSES = "use the losses of torch.nn.functional"
-_CONVOLUTION = "use torch.nn.functional.conv2d or thnn.SpatialConvolutionMMFunction"
 _NO_CLASS = "its functions form no class; they are methods of thnn.type2backend['torch.FloatTensor']"
 
 #: Module or name in a module -> today's equivalent.
@@ -22,28 +18,14 @@ _TODAY = {
     "torch._thnn.THNNCudaBackendStateMixin": _CUDA,
     "torch._thnn._THCUNN": _CUDA,
     "torch._thnn.utils.THCUNN_H_PATH": _CUDA,
-    "torch.nn._functions.activation": "use the activations of torch.nn.functional",
-    "torch.nn._functions.conv": _CONVOLUTION,
-    "torch.nn._functions.loss": _LOSSES,
-    "torch.nn._functions.packing": "use torch.nn.utils.rnn.pack_padded_sequence",
-    "torch.nn._functions.rnn": "use torch.nn.LSTM, torch.nn.GRU or torch.nn.RNN, or their cells",
-    "torch.nn._functions.vision": "use torch.nn.functional.affine_grid and grid_sample",
-    "torch.nn._functions.linear.Bilinear": "use torch.nn.functional.bilinear",
-    "torch.nn._functions.thnn.activation": "the classes are in torch.nn._functions.thnn.auto",
-    "torch.nn._functions.thnn.ConvNd": _CONVOLUTION,
+    "torch.nn._functions.rnn.CudnnRNN": "torch chooses cuDNN by itself: use torch.nn._functions.rnn.RNN",
     "torch.nn._functions.thnn.auto.IndexLinear": _NO_CLASS,
     "torch.nn._functions.thnn.auto.SparseLinear": _NO_CLASS,
     "torch.nn._functions.thnn.auto_double_backwards": "the classes of torch.nn._functions.thnn.auto have them",
-    "torch.nn._functions.thnn.batchnorm_double_backwards": "thnn.BatchNormalizationFunction has second derivatives",
-    "torch.nn._functions.thnn.loss": _LOSSES,
-    "torch.nn._functions.thnn.normalization": "use torch.nn.functional.local_response_norm",
-    "torch.nn._functions.thnn.pooling": "use the pooling functions of torch.nn.functional",
-    "torch.nn._functions.thnn.sparse": "use torch.nn.functional.embedding and embedding_bag",
-    "torch.nn._functions.thnn.upsampling": "use torch.nn.functional.interpolate",
 }
 
 
-def hint(module: str, name: str, contents: Mapping[str, Any]) -> str:
+def hint(module: str, name: str) -> str:
     """'; ' and a hint for a name that a module of 2017 lacks; '' for names that begin with '__'."""
     if name.startswith("__"):
         return ""
@@ -64,4 +46,4 @@ def hint(module: str, name: str, contents: Mapping[str, Any]) -> str:
     for place in ("torch.nn", "torch.nn.functional"):
         if hasattr(torch.nn if place == "torch.nn" else torch.nn.functional, name):
             return f"; use {place}.{name}"
-    return did_you_mean(name, contents[module].names(), 0.75) or f"; dir() of {module} lists its names"
+    return did_you_mean(name, CONTENTS[module].names(), 0.75) or f"; dir() of {module} lists its names"

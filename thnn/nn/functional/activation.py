@@ -161,24 +161,25 @@ def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
 ) -> Tensor:
     """exp(input) / its sum along `dim`."""
-    return _along(_soft_max.apply, input, dim, dtype)
+    return along(_soft_max.apply, input, dim, dtype)
 
 
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
 ) -> Tensor:
     """exp(-input) / its sum along `dim`."""
-    return _along(_soft_max.apply, -input, dim, dtype)
+    return along(_soft_max.apply, -input, dim, dtype)
 
 
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
 ) -> Tensor:
     """input - log of the sum of exp(input) along `dim`."""
-    return _along(_log_soft_max.apply, input, dim, dtype)
+    return along(_log_soft_max.apply, input, dim, dtype)
 
 
-def _along(function: Any, input: Tensor, dim: int | None, dtype: torch.dtype | None) -> Tensor:
+def along(function: Any, input: Tensor, dim: int | None, dtype: torch.dtype | None = None) -> Tensor:
+    """A soft-max of THNN.h, which chooses the dimension by the number of dimensions, along `dim`."""
     if dtype is not None:
         if not isinstance(dtype, torch.dtype):
             raise TypeError(f"dtype: expected a torch.dtype or None, got {describe(dtype)}")
