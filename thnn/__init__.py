@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from thnn._binding.library import cpu_capability
     from thnn._classes import function_classes, register_operators
     from thnn._convert import convert, revert
+    from thnn._freeze import freeze
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
         "compat",
         "convert",
         "cpu_capability",
+        "freeze",
         "function_classes",
         "functions",
         "graph",

@@ -23,6 +23,7 @@ HOMES = {
     "convert": "thnn._convert",
     "cpu_capability": "thnn._binding.library",
     "function_classes": "thnn._classes",
+    "freeze": "thnn._freeze",
     "functions": "thnn._header.registry",
     "keep_freed_memory": "thnn._memory",
     "load": "thnn._load.loaded",

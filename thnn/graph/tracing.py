@@ -140,7 +140,7 @@ class _RecordingMode(TorchFunctionMode):
 
 
 @contextmanager
-def _functions_as_nodes(tracer: fx.Tracer) -> Iterator[None]:
+def functions_as_nodes(tracer: fx.Tracer) -> Iterator[None]:
     """Records calls of autograd functions as nodes; torch.fx would trace their forward. It replaces the attribute
     `apply` of classes, so traced code must not keep a bound `apply`."""
     with ExitStack() as stack:
@@ -198,7 +198,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     tracer = _Tracer(views)
     views.assign = tracer.assign
     try:
-        with _tracing, torch.enable_grad(), _functions_as_nodes(tracer), _RecordingMode(tracer):
+        with _tracing, torch.enable_grad(), functions_as_nodes(tracer), _RecordingMode(tracer):
             graph = tracer.trace(root)
     except Exception as error:
         place, statement = _place(error)

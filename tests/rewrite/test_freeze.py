@@ -1,0 +1,201 @@
+"""thnn.freeze."""
+
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import thnn
+from thnn.testing.networks import NETWORKS
+
+
+def trained(model: nn.Module) -> nn.Module:
+    """The model in evaluation mode, with statistics and parameters of batch normalization as after training."""
+    torch.manual_seed(1)
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            for tensor in (module.running_mean, module.bias):
+                if tensor is not None:
+                    tensor.data.normal_()
+            for tensor in (module.running_var, module.weight):
+                if tensor is not None:
+                    tensor.data.uniform_(0.5, 2)
+    return model.eval()
+
+
+def reasons(frozen: Any) -> list[str]:
+    return [layer.remark for layer in frozen.report.apart]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks(name: str) -> None:
+    network = NETWORKS[name]
+    torch.manual_seed(0)
+    model = trained(network.make().double())
+    before = copy.deepcopy(model.state_dict())
+    example = network.input(network.small, torch.float64)
+    frozen = thnn.freeze(model, example)
+    normalizations = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+    assert len([f for f in frozen.report.fused if f.kind == "BatchNorm2d"]) == len(normalizations)
+    assert not any(isinstance(m, nn.BatchNorm2d) for m in frozen.modules())
+    other = network.input((3, *network.small[1:]), torch.float64, seed=5)
+    with torch.no_grad():
+        expected = model(other)
+    found = frozen(other)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9 * expected.abs().max().item())
+    assert not found.requires_grad
+    # The model is as before.
+    assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+    assert all(p.requires_grad for p in model.parameters())
+    assert not any(type(m).__module__.startswith("thnn.") for m in model.modules() if not m._modules)
+    # A copy and a stored model compute the same.
+    file = io.BytesIO()
+    torch.save(frozen, file)
+    file.seek(0)
+    loaded = torch.load(file, weights_only=False)
+    assert torch.equal(loaded(other), found)
+    assert torch.equal(copy.deepcopy(frozen)(other), found)
+    assert str(loaded.report) == str(frozen.report)
+
+
+PAIRS: dict[str, Callable[[], tuple[list[nn.Module], Tensor]]] = {
+    "Conv1d": lambda: ([nn.Conv1d(3, 4, 3), nn.BatchNorm1d(4)], torch.randn(2, 3, 9)),
+    "Conv2d, groups, no bias": lambda: (
+        [nn.Conv2d(4, 6, 3, groups=2, bias=False), nn.BatchNorm2d(6)],
+        torch.randn(2, 4, 5, 6),
+    ),
+    "Conv3d, not affine": lambda: (
+        [nn.Conv3d(2, 3, 2), nn.BatchNorm3d(3, affine=False)],
+        torch.randn(2, 2, 3, 4, 3),
+    ),
+    "ConvTranspose2d, groups": lambda: (
+        [nn.ConvTranspose2d(4, 6, 3, groups=2), nn.BatchNorm2d(6)],
+        torch.randn(2, 4, 5, 6),
+    ),
+    "Linear": lambda: ([nn.Linear(3, 4), nn.BatchNorm1d(4), nn.LeakyReLU()], torch.randn(5, 3)),
+    "a converted model": lambda: (
+        [thnn.nn.Conv2d(3, 4, 3), thnn.nn.BatchNorm2d(4, activation="relu")],
+        torch.randn(2, 3, 5, 5),
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_folding(pair: str) -> None:
+    layers, example = PAIRS[pair]()
+    model, example = trained(nn.Sequential(*layers)).double(), example.double()
+    frozen = thnn.freeze(model, example)
+    assert torch.allclose(frozen(example), model(example), rtol=1e-11, atol=1e-11)
+    if pair != "a converted model":
+        assert frozen.report.fused[0].name == "1"
+        assert len([m for m in frozen.modules() if not m._modules]) == 1
+
+
+def test_a_model_that_was_converted_and_fused() -> None:
+    model = trained(nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU())).double()
+    example = torch.randn(2, 3, 5, 5, dtype=torch.float64)
+    expected = model(example)
+    thnn.convert(model)
+    frozen = thnn.freeze(model, example)
+    assert torch.allclose(frozen(example), expected, rtol=1e-11, atol=1e-11)
+    assert type(model[1]) is thnn.nn.BatchNorm2d
+    assert not any(isinstance(m, nn.BatchNorm2d) for m in frozen.modules())
+
+
+def test_one_layer() -> None:
+    frozen = thnn.freeze(nn.Linear(3, 2).eval(), torch.randn(4, 3))
+    assert [r.kind for r in frozen.report.replaced] == ["Linear"]
+
+
+class Branches(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 3, 3, padding=1), nn.BatchNorm2d(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.conv(x)
+        return y + F.relu(self.norm(y))
+
+
+class Twice(Branches):
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm(self.conv(x))
+        return self.conv(y.flatten(2).view(y.shape))
+
+
+def hooked() -> nn.Module:
+    model = nn.Sequential(nn.Conv2d(3, 3, 1), nn.BatchNorm2d(3))
+    model[0].register_forward_hook(lambda module, args, output: 2 * output)
+    return model
+
+
+REFUSED: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], str]] = {
+    "a second reader": (Branches, (2, 3, 4, 4), "the result of conv is read elsewhere, too"),
+    "two calls": (Twice, (2, 3, 4, 4), "conv is called more than once"),
+    "a hook": (hooked, (2, 3, 4, 4), "has a hook, or the layer before it has"),
+    "no statistics": (
+        lambda: nn.Sequential(nn.Conv2d(3, 3, 1), nn.BatchNorm2d(3, track_running_stats=False)),
+        (2, 3, 4, 4),
+        "it has no running statistics",
+    ),
+    "sequences": (
+        lambda: nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(5)),
+        (2, 5, 3),
+        "0 gets more than one dimension of samples",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_pairs_that_stay_apart(case: str) -> None:
+    make, shape, reason = REFUSED[case]
+    model = trained(make()).double()
+    example = torch.randn(shape, dtype=torch.float64)
+    frozen = thnn.freeze(model, example)
+    assert reason in reasons(frozen)
+    assert torch.allclose(frozen(example), model(example), rtol=1e-11, atol=1e-11)
+
+
+class Decides(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x if x.sum() > 0 else -x
+
+
+@pytest.mark.parametrize(
+    ("model", "example", "error", "message"),
+    [
+        (3, (torch.ones(2),), TypeError, "freeze: model: expected a torch.nn.Module, got int"),
+        (
+            nn.Linear(2, 2).eval(),
+            (),
+            ValueError,
+            "freeze: example: expected the arguments of the model, got none",
+        ),
+        (
+            nn.Linear(2, 2),
+            (torch.ones(2),),
+            ValueError,
+            "freeze: Linear: expected a model in evaluation mode",
+        ),
+        (Decides().eval(), (torch.ones(2),), ValueError, "freeze: model: torch.fx cannot trace Decides: "),
+    ],
+)
+def test_errors(model: Any, example: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        thnn.freeze(model, *example)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_frozen_model_is_for_inference() -> None:
+    frozen = thnn.freeze(nn.Sequential(nn.Linear(3, 2)).eval(), torch.randn(4, 3))
+    assert not any(p.requires_grad for p in frozen.parameters())
+    assert frozen.eval() is frozen
+    with pytest.raises(ValueError, match="train: a frozen model is for inference"):
+        frozen.train()

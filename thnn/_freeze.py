@@ -1,0 +1,221 @@
+"""``thnn.freeze``: a copy of a model for inference only."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import torch
+from torch import fx, nn
+
+import thnn.nn.functional as ours
+from thnn._convert import convert, revert
+from thnn._rewrite.report import Layer, Report
+from thnn._rewrite.rewriting import rewrite
+from thnn.graph.folding import folded_parameters
+from thnn.graph.mode_views import has_hooks
+from thnn.graph.tracing import functions_as_nodes
+
+# Layers whose forward calls one function without parameters: the graph has the function, which neighbours may join.
+_INLINE = {
+    nn.AlphaDropout, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.ELU, nn.Flatten, nn.Hardtanh, nn.Identity,
+    nn.LeakyReLU, nn.ReLU, nn.ReLU6, nn.Sigmoid, nn.Softmax, nn.Tanh,
+}  # fmt: skip
+_CONVOLUTIONS = (
+    nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d
+)  # fmt: skip
+_NORMALIZATIONS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+
+
+def freeze(model: nn.Module, *example: Any) -> Frozen:
+    """A copy of a model for inference: batch normalization is folded into the convolution or Linear before it, thnn
+    computes what it can, activations overwrite results that nothing else reads, and autograd is off.
+
+    The copy has its own weights: changes of the model do not reach it. It takes tensors of other sizes than the
+    example, such as another batch, unless the model's forward makes numbers of sizes. ``print(frozen.report)`` tells
+    what was done, and what was not, with the reason.
+
+    Arguments:
+        model: torch.nn.Module in evaluation mode whose forward torch.fx can trace; layers of thnn.nn are welcome
+        example: the arguments of the model
+
+    Returns a `Frozen`. Results differ from the model's by rounding, since weights are multiplied by the factors of
+    batch normalization (computed in at least float32).
+
+    Errors: TypeError for a model that is not a module; ValueError for a model or layer in training mode, for a forward
+    that torch.fx cannot trace, and without an example; the errors of the model for the example.
+    """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"freeze: model: expected a torch.nn.Module, got {type(model).__name__}")
+    if not example:
+        raise ValueError("freeze: example: expected the arguments of the model, got none")
+    for name, module in model.named_modules():
+        if module.training:
+            raise ValueError(
+                f"freeze: {name or type(model).__name__}: expected a model in evaluation mode, got one in training"
+                " mode; call model.eval()"
+            )
+    own = copy.deepcopy(model)
+    revert(own)
+    root = _traced(own)
+    with torch.no_grad():
+        _Examples(root).run(*copy.deepcopy(example))
+        folded, apart = _fold(root)
+    root.requires_grad_(False)
+    layers = convert(root)
+    calls = rewrite(root.graph, layers=dict(root.named_modules()))
+    for node in root.graph.nodes:
+        node.meta.clear()
+    root.recompile()
+    left = tuple(e for e in layers.left if e.kind != type(root).__name__)
+    return Frozen(
+        root,
+        Report(
+            layers.replaced + calls.replaced,
+            (*folded, *layers.fused, *calls.fused),
+            left + calls.left,
+            (*apart, *calls.apart),
+        ),
+    )
+
+
+class Frozen(nn.Module):
+    """A model for inference, which ``thnn.freeze`` returns.
+
+    It computes without autograd and has neither parameters to train nor a training mode. ``report`` tells what was
+    done. It can be moved with ``to`` and pickled, ``torch.save(frozen, path)``, and restored by
+    ``torch.load(path, weights_only=False)`` with the same version of thnn.
+    """
+
+    def __init__(self, module: nn.Module, report: Report) -> None:
+        super().__init__()
+        self.module, self.report = module, report
+        super().train(False)
+
+    def forward(self, *inputs: Any, **keywords: Any) -> Any:
+        with torch.no_grad():
+            return self.module(*inputs, **keywords)
+
+    def train(self, mode: bool = True) -> Frozen:
+        """Raises ValueError for the training mode, which a frozen model does not have."""
+        if mode:
+            raise ValueError("train: a frozen model is for inference; train the model that was frozen")
+        return self
+
+    def __reduce__(self) -> Any:
+        # torch.fx would pickle a graph as Python code, and trace thnn's functions when it is loaded.
+        module: Any = self.module
+        members = {n.target: _member(module, n.target) for n in module.graph.nodes if n.op in _MEMBERS}
+        graph = fx.Graph()  # without the module that owns it
+        graph.output(graph.graph_copy(module.graph, {}))
+        return _restored, (graph, members, self.report)
+
+
+_MEMBERS = ("call_module", "get_attr")
+
+
+def _member(module: Any, path: str) -> Any:
+    for name in path.split("."):
+        module = getattr(module, name)
+    return module
+
+
+def _restored(graph: fx.Graph, members: dict[str, Any], report: Report) -> Frozen:
+    return Frozen(fx.GraphModule(members, graph), report)
+
+
+# Tracing
+
+
+class _Tracer(fx.Tracer):
+    def __init__(self) -> None:
+        super().__init__(autowrap_modules=(ours,))
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        if has_hooks(m):
+            return True
+        home = type(m).__module__
+        is_layer = home.startswith(("torch.nn.", "thnn.nn.")) and not isinstance(m, nn.Sequential)
+        return is_layer and type(m) not in _INLINE
+
+
+def _traced(model: nn.Module) -> fx.GraphModule:
+    if _Tracer().is_leaf_module(model, ""):
+        model = nn.Sequential(model)
+    tracer = _Tracer()
+    try:
+        with functions_as_nodes(tracer):
+            graph = tracer.trace(model)
+    except Exception as error:  # whatever the forward does with a value that stands for a tensor
+        _cannot_trace(model, error)
+    return fx.GraphModule(model, graph, type(model).__name__)
+
+
+def _cannot_trace(model: nn.Module, error: Exception) -> NoReturn:
+    message = " ".join(str(error).split())
+    raise ValueError(f"freeze: model: torch.fx cannot trace {type(model).__name__}: {message}") from error
+
+
+class _Examples(fx.Interpreter):
+    """Computes the graph and keeps the result of each node, by which `rewrite` tells what thnn can compute."""
+
+    def run_node(self, n: fx.Node) -> Any:
+        value = super().run_node(n)
+        n.meta["example_value"] = value
+        return value
+
+
+# Folding
+
+
+def _fold(root: fx.GraphModule) -> tuple[list[Layer], list[Layer]]:
+    """Folds batch normalization into the layer before it, in place; the layers that were folded, and those that were
+    not, with the reason."""
+    uses = Counter(n.target for n in root.graph.nodes if n.op == "call_module")
+    folded, apart = [], []
+    for node, source in list(_pairs(root)):
+        before: Any = root.get_submodule(str(source.target))
+        normalization: Any = root.get_submodule(str(node.target))
+        entry = Layer(str(node.target), type(normalization).__name__)
+        if reason := _why_not(before, normalization, source, uses):
+            apart.append(entry._replace(remark=reason))
+            continue
+        weight, bias = folded_parameters(
+            before, normalization, normalization.running_mean, normalization.running_var
+        )
+        before.weight, before.bias = nn.Parameter(weight, False), nn.Parameter(bias, False)
+        node.replace_all_uses_with(source)
+        root.graph.erase_node(node)
+        folded.append(entry._replace(remark=f"into {type(before).__name__} {source.target}"))
+    root.delete_all_unused_submodules()
+    root.recompile()
+    return folded, apart
+
+
+def _pairs(root: fx.GraphModule) -> Iterator[tuple[fx.Node, fx.Node]]:
+    """The calls of batch normalization, each with the call of a convolution or Linear before it."""
+    for node in root.graph.nodes:
+        if node.op != "call_module" or type(root.get_submodule(str(node.target))) not in _NORMALIZATIONS:
+            continue
+        source = next(iter(node.all_input_nodes), None)
+        if source is not None and source.op == "call_module":
+            before = root.get_submodule(str(source.target))
+            if type(before) in _CONVOLUTIONS or type(before) is nn.Linear:
+                yield node, source
+
+
+def _why_not(before: nn.Module, normalization: Any, source: fx.Node, uses: Counter[Any]) -> str:
+    if has_hooks(before) or has_hooks(normalization):
+        return "has a hook, or the layer before it has"
+    if len(source.users) > 1:
+        return f"the result of {source.target} is read elsewhere, too"
+    if uses[source.target] > 1:
+        return f"{source.target} is called more than once"
+    if normalization.running_mean is None or normalization.running_var is None:
+        return "it has no running statistics"
+    # Dimension 1 is normalized, which is not the one of the features.
+    if type(before) is nn.Linear and source.meta["example_value"].dim() != 2:
+        return f"{source.target} gets more than one dimension of samples"
+    return ""
