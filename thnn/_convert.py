@@ -10,23 +10,33 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import fx, nn
 from torch.nn.parameter import is_lazy
 from torch.nn.utils.parametrize import is_parametrized
 
 import thnn.nn
 from thnn._batch_norm.activation import Activation
 from thnn._binding.device import device_types
-from thnn._table import aligned
+from thnn._rewrite.blocks import rewritten
+from thnn._rewrite.classes import original_of, subclass
+from thnn._rewrite.example import Example, examples, seconds
+from thnn._rewrite.patterns import SUMS
+from thnn._rewrite.readers import name_of
+from thnn._rewrite.report import Layer, Report, table
+from thnn._rewrite.trial import DTYPES, reason_to_leave
+from thnn.graph import tracing
 from thnn.graph.branch import Branch, path_in_model
 from thnn.graph.mode_views import has_hooks
-from thnn.graph.tracing import trace
-from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, FusedReLU, FusedReLU6
+from thnn.nn.batch_normalization import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    FusedReLU,
+    FusedReLU6,
+    fused_hardtanh,
+    fused_relu,
+)
 
-_DTYPES = {
-    "cpu": (torch.float32, torch.float64),
-    "cuda": (torch.float32, torch.float64, torch.float16, torch.bfloat16),
-}
 # SyncBatchNorm has a counterpart that computes with other processes: thnn.nn.convert_sync_batchnorm() converts it.
 _COUNTERPARTS = {
     getattr(nn, name): getattr(thnn.nn, name)
@@ -38,6 +48,8 @@ _CONTAINER_FORWARDS = (nn.Module.forward, nn.Sequential.forward, nn.Identity.for
 _WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 # The names of instructions that compute, in code of Python 3.10 or later.
 _OPERATORS = ("BINARY_", "INPLACE_", "UNARY_", "COMPARE_")
+# The class of the last layer of nn.MultiheadAttention, which does not call it.
+_ATTENTION_OUTPUT = type(nn.MultiheadAttention(1, 1, device="meta").out_proj)
 # Parametrization gives a layer a new class.
 _PARAMETRIZED = "parametrized"
 # Activation that batch normalization may include -> the layer, and the one that replaces it after a fusion.
@@ -45,67 +57,32 @@ _RECTIFIERS: dict[Activation, tuple[type[nn.Module], type[nn.Module]]] = {
     "relu": (thnn.nn.ReLU, FusedReLU),
     "relu6": (thnn.nn.ReLU6, FusedReLU6),
 }
+_NORMALIZATIONS = (BatchNorm1d, BatchNorm2d, BatchNorm3d)
 _FUSED = {fused: layer for layer, fused in _RECTIFIERS.values()}
 _ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()}
 _ORIGINALS |= {fused: _ORIGINALS[layer] for fused, layer in _FUSED.items()}
-
-
-class Layer(NamedTuple):
-    """A layer in a report: its name in the model, the name of its class, and a remark."""
-
-    name: str
-    kind: str
-    remark: str = ""
-
-
-class Report(NamedTuple):
-    """The changes that ``convert`` or ``revert`` made; ``print(report)`` shows them as a table.
-
-    ``replaced`` has the layers that changed their class, ``fused`` the layers of batch normalization that include the
-    ReLU or ReLU6 of the remark, ``left`` the layers that could not be converted (or reverted), with the reason, and the
-    modules whose forward computes something besides its layers. The table has one line for all entries of ``left`` of
-    one class and reason.
-    """
-
-    replaced: tuple[Layer, ...]
-    fused: tuple[Layer, ...]
-    left: tuple[Layer, ...]
-
-    def __str__(self) -> str:
-        return _table(replaced=self.replaced, fused=self.fused, left=self.left)
 
 
 class RevertReport(Report):
     """The changes that ``revert`` made: the layers in ``replaced`` have torch's class again, and none is ``fused``."""
 
     def __str__(self) -> str:
-        return _table(reverted=self.replaced, left=self.left)
+        return table(reverted=self.replaced, left=self.left)
 
 
-def _table(**sections: tuple[Layer, ...]) -> str:
-    rows = [
-        (title, *layer)
-        for title, layers in sections.items()
-        for layer in (_joined(layers) if title == "left" else layers)
-    ]
-    counts = ", ".join(f"{len(layers)} {title}" for title, layers in sections.items())
-    return "\n".join([*aligned(rows), counts])
-
-
-def _joined(layers: tuple[Layer, ...]) -> Iterator[Layer]:
-    """One entry for all layers of one class with one remark."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for layer in layers:
-        names.setdefault((layer.kind, layer.remark), []).append(layer.name)
-    for (kind, remark), (first, *others) in names.items():
-        yield Layer(f"{first} and {len(others)} more" if others else first, kind, remark)
-
-
-def convert(model: nn.Module, *, fuse: bool = True) -> Report:
+def convert(
+    model: nn.Module,
+    example: Any = None,
+    *,
+    fuse: bool = True,
+    trace: bool = False,
+    only_faster: bool = False,
+) -> Report:
     """Converts, in place, every layer of a torch model for which ``thnn.nn`` has a counterpart: thnn then computes it.
 
     A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of
-    the same name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
+    the same name. A layer of a subclass that overrides nothing but the constructor and adds methods gets a subclass of
+    both classes; layers of other subclasses are left alone, since they may compute something else. A layer of batch
     normalization each of whose results only one nn.ReLU or nn.ReLU6 layer uses is fused with it, unless one of them has
     hooks: it computes the activation, too, and the other layer returns its input. This requires that torch.fx can trace
     the model in both modes, and that its forward has no optional arguments, no ``*args`` and no ``**kwargs``.
@@ -121,27 +98,68 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
             package has the CUDA library, on a GPU, of these types, float16 or bfloat16. A model of other types is left
             alone. A change of type after the conversion, such as ``model.bfloat16()`` on the CPU, makes the forward
             raise a TypeError: call ``revert`` before
+        example: an argument of the model, or a tuple of its arguments, for ``trace`` and ``only_faster``. A copy of the
+            model runs on it in the mode of the model
         fuse: False: leave batch normalization and activations apart
+        trace: True: also give the modules of the model whose forward calls functions of torch, such as F.relu, a
+            forward that calls thnn's. torch.fx traces it: what its Python code decides must depend on `training` and on
+            attributes that do not change. With an example, a call that thnn cannot compute stays torch's; without,
+            it raises an error when the model runs
+        only_faster: True: leave the layers that thnn does not compute faster than torch on the example, forward and,
+            where gradients are enabled, backward. Times are in the report, of each layer by itself, before fusion
 
     Returns a `Report` of what changed. ``revert`` undoes the conversion.
 
-    Errors: TypeError for an object that is not a module.
+    Errors: TypeError for an object that is not a module, and for only_faster without an example. The model's own errors
+    on the example. After an error nothing has changed.
     """
     _check_module("convert", model)
-    replaced, left = [], []
+    if only_faster and example is None:
+        raise TypeError("convert: example: expected the input of the model for only_faster, got None")
+    replaced: list[Layer] = []
+    joined: list[Layer] = []
+    left: list[Layer] = []
+    apart: list[Layer] = []
     other_types = _reason_of_types(model)
-    for name, layer in _layers(model):
-        target = _COUNTERPARTS.get(type(layer))
-        if target is not None and not (reason := _reason_to_leave(layer, target, other_types)):
+    modules = [*_layers(model)]
+    targets = {path: _target(layer, other_types) for path, layer in modules}
+    blocks = {
+        path: layer for path, layer in modules if trace and targets[path][0] is None and _is_block(layer)
+    }
+    wanted = [*(p for p, (target, reason) in targets.items() if target is not None and not reason), *blocks]
+    called = {} if example is None else examples(model, example, wanted)
+    for path, layer in modules:
+        target, reason = targets[path]
+        name, kind, time = path or type(model).__name__, type(layer).__name__, ""
+        if target is not None and not reason and only_faster:
+            reason, time = _timed(called.get(path), target)
+        if target is not None and not reason:
             layer.__class__ = target
-            replaced.append(Layer(name, type(layer).__name__))
-        elif target is not None:
-            left.append(Layer(name, type(layer).__name__, reason))
-        elif _computes(layer):
-            left.append(Layer(name, type(layer).__name__, _why_unknown(layer)))
+            replaced.append(Layer(name, kind, time))
+        elif target is not None or reason:
+            left.append(Layer(name, kind, reason))
+        elif _computes(layer) and path not in blocks:
+            left.append(Layer(name, kind, _why_unknown(layer)))
+    for path, block in blocks.items():
+        name, kind = path or type(model).__name__, type(block).__name__
+        if other_types:
+            left.append(Layer(name, kind, other_types))
+            continue
+        try:
+            changes = rewritten(block, name, fuse, _reason_with_example, called.get(path))
+        except ValueError as error:
+            left.append(Layer(name, kind, f"{_why_unknown(block)}: {error}"))
+            continue
+        replaced += changes.replaced
+        joined += changes.fused
+        left += changes.left
+        apart += changes.apart
     before = _unfuse(model)
-    fused = _fuse(model) if fuse else []
-    return Report(tuple(replaced), tuple(f for f in fused if f not in before), tuple(left))
+    if fuse:
+        fused, separate = _fuse(model)
+        joined += [f for f in fused if f not in before]
+        apart += separate
+    return Report(tuple(replaced), tuple(joined), tuple(left), tuple(apart))
 
 
 def revert(model: nn.Module) -> Report:
@@ -155,8 +173,9 @@ def revert(model: nn.Module) -> Report:
     """
     _check_module("revert", model)
     replaced, left = [], []
-    for name, layer in _layers(model):
-        original = _ORIGINALS.get(type(layer))
+    for path, layer in _layers(model):
+        name = path or type(model).__name__
+        original = original_of(type(layer)) or _ORIGINALS.get(type(layer))
         if original is None:
             if is_parametrized(layer) and type(layer).__base__ in _ORIGINALS:
                 left.append(Layer(name, type(layer).__name__, _PARAMETRIZED))
@@ -178,20 +197,20 @@ def _check_module(function: str, model: Any) -> None:
 
 
 def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """The modules, each with its first name; parametrizations of parametrized modules are left out."""
+    """The modules, each with its first path; parametrizations of parametrized modules are left out."""
     inner: set[int] = set()
     for name, module in model.named_modules():
         if id(module) in inner:
             continue
         if is_parametrized(module):
             inner.update(map(id, module.parametrizations.modules()))
-        yield name or type(model).__name__, module
+        yield name, module
 
 
 def _computes(module: nn.Module) -> bool:
     """True if a module from outside thnn computes something itself: its forward does more than call children."""
     forward = type(module).forward
-    is_ours = type(module).__module__.startswith("thnn.")
+    is_ours = type(module).__module__.startswith("thnn.") or original_of(type(module)) is not None
     if is_ours or forward in _CONTAINER_FORWARDS or isinstance(module, _WRAPPERS):
         return False
     code = getattr(forward, "__code__", None)
@@ -205,12 +224,81 @@ def _computes(module: nn.Module) -> bool:
     )
 
 
-def _why_unknown(layer: nn.Module) -> str:
+# Methods that a subclass of a layer may override without a change of what the layer computes.
+_HARMLESS = {
+    *(
+        "__init__",
+        "__module__",
+        "__doc__",
+        "__qualname__",
+        "__annotations__",
+        "__constants__",
+        "__parameters__",
+    ),
+    *(
+        "__firstlineno__",
+        "__static_attributes__",
+        "__annotate_func__",
+        "__annotations_cache__",
+        "__orig_bases__",
+    ),
+    *("__repr__", "_get_name", "extra_repr", "reset_parameters"),
+}
+
+
+def _target(layer: nn.Module, other_types: str) -> tuple[type[nn.Module] | None, str]:
+    """The class of a layer after a conversion, and why it cannot be converted, or ''; no class for modules that thnn
+    does not have."""
+    cls = type(layer)
+    base = next((c for c in cls.__mro__ if c in _COUNTERPARTS), None)
+    if base is None or original_of(cls) is not None or cls.__module__.startswith("thnn."):
+        return None, ""
+    target = _COUNTERPARTS[base]
     if is_parametrized(layer):
-        return _PARAMETRIZED
-    for base in type(layer).__mro__[1:]:
-        if base in _COUNTERPARTS:
-            return f"a subclass of nn.{base.__name__}"
+        return None, _PARAMETRIZED
+    if cls is _ATTENTION_OUTPUT:
+        return None, "nn.MultiheadAttention computes with its parameters"
+    if cls is not base:
+        inherits = cls.__mro__[: cls.__mro__.index(base)]
+        changed = sorted({n for c in inherits for n in vars(c) if hasattr(base, n)} - _HARMLESS)
+        if changed:
+            return None, f"a subclass of nn.{base.__name__} with another {', '.join(changed)}"
+        target = _subclass(cls, target)
+    if "forward" in layer.__dict__:
+        return None, "its forward was assigned to the object"
+    return target, _reason_to_leave(layer, _COUNTERPARTS[base], other_types)
+
+
+def _subclass(cls: type[nn.Module], target: type[nn.Module]) -> type[nn.Module]:
+    return subclass(cls, (target,), {}, _subclass, (cls, target))
+
+
+def _is_block(module: nn.Module) -> bool:
+    """True for a module from outside torch whose forward calls functions."""
+    return _computes(module) and not (
+        type(module).__module__.startswith("torch.")
+        or is_parametrized(module)
+        or isinstance(module, torch.jit.ScriptModule)
+    )
+
+
+def _timed(example: Example | None, target: type[nn.Module]) -> tuple[str, str]:
+    """Why a layer should not become one of the class `target`, or '', and otherwise its times."""
+    if example is None:
+        return "the model does not call it on the example", ""
+    try:
+        theirs, ours = seconds(example, (type(example.module), target))
+    except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+        return " ".join(str(error).split()), ""
+    times = f"{ours * 1e3:.3g} ms, torch {theirs * 1e3:.3g} ms"
+    return ("", times) if ours < theirs else (f"slower: {times}", "")
+
+
+def _reason_with_example(node: fx.Node, *call: Any) -> str:
+    return reason_to_leave(node, *call) if "example_value" in node.meta else ""
+
+
+def _why_unknown(layer: nn.Module) -> str:
     if type(layer) is nn.SyncBatchNorm:
         return "thnn.nn.convert_sync_batchnorm() converts it"
     if type(layer).__module__.startswith("torch.nn."):
@@ -224,7 +312,7 @@ def _reason_of_types(model: nn.Module) -> str:
     """Why layers without floating-point tensors cannot be converted: their inputs will probably have the type of the
     model's parameters, and thnn takes none of these types. '' if it takes one, or if there are no parameters."""
     found = {(p.device.type, p.dtype) for p in model.parameters() if p.dtype.is_floating_point}
-    if not found or any(dtype in _DTYPES.get(device, (dtype,)) for device, dtype in found):
+    if not found or any(dtype in DTYPES.get(device, (dtype,)) for device, dtype in found):
         return ""
     return f"in a model of {', '.join(sorted({str(dtype) for _, dtype in found}))}"
 
@@ -239,7 +327,7 @@ def _reason_to_leave(layer: nn.Module, target: type[nn.Module], other_types: str
             return "not initialized"
         if tensor.device.type not in device_types():
             return f"on {tensor.device}"
-        if tensor.is_floating_point() and tensor.dtype not in _DTYPES[tensor.device.type]:
+        if tensor.is_floating_point() and tensor.dtype not in DTYPES[tensor.device.type]:
             return f"has {tensor.dtype}"
     unsupported = getattr(target, "_unsupported", None)
     return "" if unsupported is None else str(unsupported(layer))
@@ -259,31 +347,39 @@ def _unfuse(model: nn.Module) -> list[Layer]:
     return before
 
 
-def _fuse(model: nn.Module) -> list[Layer]:
+def _fuse(model: nn.Module) -> tuple[list[Layer], list[Layer]]:
+    """Fuses layers of batch normalization; returns them, and those whose activation stays apart, with the reasons."""
     normalizations = {
-        id(m): (name, m)
-        for name, m in model.named_modules()
-        if type(m) in (BatchNorm1d, BatchNorm2d, BatchNorm3d) and m.activation is None
+        id(m): (path, m)
+        for path, m in model.named_modules()
+        if type(m) in _NORMALIZATIONS and m.activation is None
     }
-    if not normalizations or not any(map(_activation, model.modules())):
-        return []
+    if not normalizations:
+        return [], []
     followers = _followers(model)
-    fused = []
-    for key, (name, layer) in normalizations.items():
-        rectifiers = followers.get(key, {})
-        activation, *others = {_activation(r) for r in rectifiers.values()} or {None}
-        if activation is None or others or has_hooks(layer):
+    fused, apart = [], []
+    for key, (path, layer) in normalizations.items():
+        name, kind = path or type(model).__name__, type(layer).__name__
+        rectifiers, reason = followers.get(key, _Followed({}))
+        activations = {activation for activation, _ in rectifiers.values()}
+        if not reason and len(activations) > 1:
+            reason = f"its results go to {' and '.join(rectifiers)}"
+        if reason:
+            apart.append(Layer(name, kind, reason))
             continue
-        kind, fused_kind = _RECTIFIERS[activation]
-        for rectifier in rectifiers.values():
-            rectifier.__class__ = fused_kind
-        remark = f"with {kind.__name__} {', '.join(rectifiers)}"
-        fused.append(Layer(name, type(layer).__name__, remark))
+        if not activations:
+            continue
+        (activation,) = activations
+        for _, rectifier in rectifiers.values():
+            if rectifier is not None:
+                rectifier.__class__ = _RECTIFIERS[activation][1]
+        remark = f"with {_RECTIFIERS[activation][0].__name__} {', '.join(rectifiers)}"
+        fused.append(Layer(name, kind, remark))
         layer._fuse(activation, fused[-1])
-    return fused
+    return fused, apart
 
 
-def _activation(layer: nn.Module) -> Activation | None:
+def _activation(layer: nn.Module | None) -> Activation | None:
     """The activation that a layer computes, if batch normalization may include it."""
     found = next((a for a, kinds in _RECTIFIERS.items() if type(layer) in kinds), None)
     # The bounds of a ReLU6 are attributes, which may have been changed.
@@ -292,52 +388,82 @@ def _activation(layer: nn.Module) -> Activation | None:
     return found
 
 
-def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Module]]:
-    """id of a layer -> ReLU and ReLU6 layers by name, for each layer whose results only one such layer uses, in both
-    modes.
+class _Followed(NamedTuple):
+    """The readers of the results of a layer of batch normalization in one mode, or in both."""
 
-    Empty if the module cannot be traced, or has optional or variadic arguments, which may make it use other results.
-    """
+    # The name of a rectifier -> its activation, and its layer, None for a function.
+    rectifiers: dict[str, tuple[Activation, nn.Module | None]]
+    reason: str = ""  # why the rectifiers cannot be fused with the layer, or why they are not known
+
+
+def _followers(module: nn.Module, prefix: str = "") -> dict[int, _Followed]:
+    """id of a layer of batch normalization -> its readers, the same in both modes."""
     if type(module).forward is nn.Module.forward:
         # A container without a forward, such as nn.ModuleList: each child is a model.
-        found: dict[int, dict[str, nn.Module]] = {}
+        found: dict[int, _Followed] = {}
         children: Counter[int] = Counter()  # that contain a layer, by its id
         for name, child in module.named_children():
             children.update(id(layer) for layer in child.modules())
             found.update(_followers(child, f"{prefix}{name}."))
         # A layer below two children may be used differently in each.
-        return {key: layers for key, layers in found.items() if children[key] == 1}
+        shared = _Followed({}, "two models contain it")
+        return {key: followed if children[key] == 1 else shared for key, followed in found.items()}
     arguments = inspect.signature(module.forward).parameters.values()
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    if any(p.kind in variadic or p.default is not p.empty for p in arguments):
-        return {}
     try:
-        branches = [trace(module, len(arguments), training=training) for training in (True, False)]
-    except ValueError:
-        return {}
+        if any(p.kind in variadic or p.default is not p.empty for p in arguments):
+            raise ValueError(f"the forward of {type(module).__name__} has optional arguments")
+        branches = [tracing.trace(module, len(arguments), training=t) for t in (True, False)]
+    except ValueError as error:
+        if not any(map(_activation, module.modules())):
+            return {}
+        unknown = _Followed({}, str(error).removeprefix("fork: "))
+        return {id(layer): unknown for layer in module.modules() if type(layer) in _NORMALIZATIONS}
     train, infer = (_followers_in(module, branch, prefix) for branch in branches)
-    return {key: layers for key, layers in train.items() if infer.get(key, {}).keys() == layers.keys()}
+    differ = _Followed({}, "in evaluation it is not read as in training")
+    return {key: followed if followed == infer.get(key) else differ for key, followed in train.items()}
 
 
-def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, dict[str, nn.Module]]:
-    found: dict[int, dict[str, nn.Module]] = {}
-    refused: set[int] = set()
+def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, _Followed]:
+    rectifiers: dict[int, dict[str, tuple[Activation, nn.Module | None]]] = {}
+    others: dict[int, list[str]] = {}
+    reasons: dict[int, str] = {}
     for node in branch.graph.nodes:
-        if node.op != "call_module":
+        layer = _module_at(module, node)
+        if not isinstance(layer, _NORMALIZATIONS) or type(layer) not in _NORMALIZATIONS:
             continue
-        layer = _module_at(module, node.target)
-        layers: dict[str, nn.Module] = {}
+        key = id(layer)
+        found = rectifiers.setdefault(key, {})
+        before = len(found)
         for user in node.users:
-            follower = _module_at(module, user.target) if user.op == "call_module" else None
-            if follower is None or _activation(follower) is None or has_hooks(follower):
-                refused.add(id(layer))
+            name, activation, rectifier = _reader(module, user, prefix)
+            if activation is None:
+                others.setdefault(key, []).append(name)
+                if user.target in SUMS and any(_reader(module, u, prefix)[1] for u in user.users):
+                    reasons.setdefault(key, "thnn has no function that also computes the sum and the ReLU")
+            elif has_hooks(layer) or (rectifier is not None and has_hooks(rectifier)):
+                reasons[key] = f"{'it' if has_hooks(layer) else name} has hooks"
             else:
-                layers[prefix + path_in_model(user.target)] = follower
-        if len(node.users) != 1:  # users would share one tensor, which may change in place
-            refused.add(id(layer))
-        found.setdefault(id(layer), {}).update(layers)
-    return {key: layers for key, layers in found.items() if key not in refused}
+                found[name] = activation, rectifier
+        if len(found) > before + 1:
+            reasons[key] = "several layers read one result, which may change in place"
+    for key, found in rectifiers.items():
+        if found and key in others:
+            reasons[key] = f"its result is also read by {', '.join(others[key])}"
+    return {key: _Followed(found, reasons.get(key, "")) for key, found in rectifiers.items()}
 
 
-def _module_at(module: nn.Module, target: str) -> nn.Module:
-    return module.get_submodule(path_in_model(target))
+def _reader(module: nn.Module, user: fx.Node, prefix: str) -> tuple[str, Activation | None, nn.Module | None]:
+    """The name of a reader, and the activation and the layer if it is a rectifier; no layer for a function."""
+    rectifier = _module_at(module, user)
+    if rectifier is not None:
+        return prefix + path_in_model(user.target), _activation(rectifier), rectifier
+    if user.target is fused_relu:
+        return "relu", "relu", None
+    if user.target is fused_hardtanh and user.args[1:3] == (0, 6):
+        return "relu6", "relu6", None
+    return name_of(user), None, None
+
+
+def _module_at(module: nn.Module, node: fx.Node) -> nn.Module | None:
+    return module.get_submodule(path_in_model(node.target)) if node.op == "call_module" else None

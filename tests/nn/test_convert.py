@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import Any
 
 import pytest
@@ -175,7 +176,7 @@ def test_the_activation_changes_with_the_layer_after_it() -> None:
 def test_the_report_is_a_table() -> None:
     model = network()
     lines = str(thnn.convert(model)).splitlines()
-    assert lines[-1] == "12 replaced, 2 fused, 3 left"
+    assert lines[-1] == "12 replaced, 2 fused, 3 left, 1 apart"
     assert "left      2        Dropout            thnn has no such layer" in lines
     lines = str(thnn.revert(model)).splitlines()
     assert lines[-1] == "12 reverted, 0 left"
@@ -191,13 +192,47 @@ def test_a_layer_alone() -> None:
 
 
 class Own(nn.Conv2d):
-    pass
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        return super()._conv_forward(input, 2 * weight, bias)
+
+
+def assigned(layer: nn.Module) -> nn.Module:
+    layer.forward = lambda input: input  # type: ignore[method-assign]
+    return layer
+
+
+class Simple(nn.Conv3d):
+    """A subclass as torchvision's Conv3DSimple: only the constructor and another method."""
+
+    def __init__(self, planes: int) -> None:
+        super().__init__(planes, planes, 3, bias=False)
+
+    @staticmethod
+    def get_downsample_stride(stride: int) -> tuple[int, int, int]:
+        return stride, stride, stride
+
+
+def test_a_subclass_that_inherits_its_forward_is_converted() -> None:
+    model = nn.Sequential(Simple(2)).double()
+    x = torch.randn(2, 2, 4, 4, 4, dtype=torch.float64)
+    expected = model(x)
+    report = thnn.convert(model)
+    assert (report.replaced, report.left) == ((("0", "Simple", ""),), ())
+    for layer in (model[0], copy.deepcopy(model)[0], pickle.loads(pickle.dumps(model))[0]):
+        assert isinstance(layer, Simple)
+        assert isinstance(layer, thnn.nn.Conv3d)
+        assert layer.get_downsample_stride(2) == (2, 2, 2)
+        torch.testing.assert_close(layer(x), expected)
+    assert thnn.convert(model) == ((), (), (), ())
+    assert thnn.revert(model).replaced == report.replaced
+    assert type(model[0]) is Simple
 
 
 @pytest.mark.parametrize(
     ("layer", "reason"),
     [
-        (Own(2, 3, 3), "a subclass of nn.Conv2d"),
+        (Own(2, 3, 3), "a subclass of nn.Conv2d with another _conv_forward"),
+        (assigned(nn.ReLU()), "its forward was assigned to the object"),
         (nn.Conv2d(2, 3, 3).half(), "has torch.float16"),
         (nn.Conv2d(2, 3, 3, device="meta"), "on meta"),
         (nn.Linear(2, 3).bfloat16(), "has torch.bfloat16"),
@@ -515,6 +550,8 @@ def test_modules_that_compute_besides_their_layers_are_left() -> None:
     assert thnn.convert(model).left == report.left
     attention = thnn.convert(nn.TransformerEncoderLayer(4, 2)).left
     assert {layer.kind for layer in attention} >= {"TransformerEncoderLayer", "MultiheadAttention", "Dropout"}
+    output = ("self_attn.out_proj", "NonDynamicallyQuantizableLinear")
+    assert (*output, "nn.MultiheadAttention computes with its parameters") in attention
     for wrapper in (thnn.parallel.SelfDataParallel(Pair(), ["cpu"]), nn.DataParallel(Pair())):
         assert thnn.convert(wrapper).left == ()
 
@@ -525,3 +562,73 @@ def test_control_characters_of_names_are_escaped() -> None:
     text = str(thnn.convert(model)) + thnn.graph.draw(thnn.graph.fork(model, torch.ones(1, 2)))  # type: ignore[operator]
     assert text.count("\\x1b[2J\\n") == 2 + text.count("weight")
     assert "\x1b" not in text
+
+
+def twice(norm: nn.Module) -> nn.Module:
+    class Twice(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm, self.relu = norm, nn.ReLU()
+
+        def forward(self, x: Tensor) -> Tensor:
+            y = self.norm(x)
+            return self.relu(y) * y
+
+    return Twice()
+
+
+def hooked(model: nn.Module, path: str) -> nn.Module:
+    model.get_submodule(path).register_forward_hook(lambda *_: None)
+    return model
+
+
+class Optional(nn.Sequential):
+    def forward(self, input: Tensor, scale: Tensor | None = None) -> Tensor:
+        output: Tensor = super().forward(input)
+        return output if scale is None else output * scale
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "reason"),
+    [
+        (hooked(norm_and_relu(), "0"), "0", "it has hooks"),
+        (hooked(norm_and_relu(), "1"), "0", "1 has hooks"),
+        (twice(nn.BatchNorm2d(3)), "norm", "its result is also read by mul"),
+        (Block(3), "norm2", "thnn has no function that also computes the sum and the ReLU"),
+        (Optional(*norm_and_relu()), "0", "the forward of Optional has optional arguments"),
+    ],
+)
+def test_the_report_says_why_neighbours_stay_apart(model: nn.Module, name: str, reason: str) -> None:
+    report = thnn.convert(model)
+    assert (name, "BatchNorm2d", reason) in report.apart
+    assert name not in [layer.name for layer in report.fused]
+
+
+def test_only_faster_layers_are_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def times(example: Any, classes: Any) -> list[float]:
+        """thnn is faster in convolutions only."""
+        assert example.arguments[0].shape[0] == 4
+        return [2e-3, 1e-3] if classes[0] is nn.Conv2d else [1e-3, 2e-3]
+
+    monkeypatch.setattr("thnn._convert.seconds", times)
+    model = network()
+    model.add_module("unused", nn.Sequential(nn.Linear(2, 2)))
+    model.unused.forward = lambda x: x  # type: ignore[method-assign]
+    before, state = copy.deepcopy(model), copy.deepcopy(model.state_dict())
+    report = thnn.convert(model, images(), only_faster=True)
+    assert {(layer.kind, layer.remark) for layer in report.replaced} == {("Conv2d", "1 ms, torch 2 ms")}
+    assert ("5", "Linear", "slower: 2 ms, torch 1 ms") in report.left
+    assert ("unused.0", "Linear", "the model does not call it on the example") in report.left
+    assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
+    agree(before, model)
+    with pytest.raises(TypeError, match="example: expected the input of the model for only_faster, got None"):
+        thnn.convert(model, only_faster=True)
+
+
+def test_times_of_layers() -> None:
+    model = network()
+    report = thnn.convert(model, images(), only_faster=True)
+    entries = [*report.replaced, *(layer for layer in report.left if layer.remark.startswith("slower"))]
+    assert len(entries) == 12
+    for layer in entries:
+        assert re.fullmatch(r"(slower: )?[0-9.e+-]+ ms, torch [0-9.e+-]+ ms", layer.remark)

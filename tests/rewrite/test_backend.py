@@ -44,7 +44,7 @@ def test_a_network_trains_and_infers_as_before(name: str) -> None:
     for state, other in zip(network.state_dict().values(), theirs.state_dict().values(), strict=True):
         torch.testing.assert_close(state, other, rtol=1e-7, atol=1e-7)
     with torch.no_grad():
-        torch.testing.assert_close(call.eval()(x), theirs.eval()(x), rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(call.eval()(x), theirs.eval()(x), rtol=1e-6, atol=1e-9)
     known = {
         "conv2d",
         "batch_norm",

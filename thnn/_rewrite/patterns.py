@@ -103,7 +103,7 @@ def unused(calls: Calls, node: fx.Node) -> Joined | None:
     return Joined(node, "returns its input here: left out")
 
 
-_SUMS = (operator.add, operator.iadd, torch.add, "add", "add_")
+SUMS = (operator.add, operator.iadd, torch.add, "add", "add_")
 _DROPOUTS = {
     getattr(F, name)
     for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
@@ -129,7 +129,7 @@ def batch_normalization_relu(calls: Calls, node: fx.Node) -> Joined | None:
         node.replace_all_uses_with(source)
         node.graph.erase_node(node)
         return Joined(source, f"with {name_of(node)}")
-    if isinstance(source, fx.Node) and source.target in _SUMS:
+    if isinstance(source, fx.Node) and source.target in SUMS:
         for summand in source.all_input_nodes:
             if calls.function(summand) is ours.batch_norm:
                 # Here a function of batch normalization, sum and ReLU will take the place of the three.

@@ -28,6 +28,7 @@ def rewrite(
     *,
     layers: Mapping[str, nn.Module] | None = None,
     place: str = "",
+    fuse: bool = True,
     reason: Callable[..., str] = reason_to_leave,
 ) -> Report:
     """Makes a graph call thnn where it can, in place, and returns what was done.
@@ -36,6 +37,7 @@ def rewrite(
         graph: with the functions of torch that a program calls, not those of ATen
         layers: the modules that the graph calls, by the targets of its nodes
         place: the name of the module that the graph computes, for names in the report
+        fuse: False: without the patterns
         reason: tells why thnn's function cannot compute a node, by `reason_to_leave` from the values that Dynamo found
     """
     entries = {node: _entry(node, place) for node in graph.nodes if node.op.startswith("call_")}
@@ -53,7 +55,7 @@ def rewrite(
                 replaced.add(node)
         elif _computes(node):
             reasons[node] = UNKNOWN
-    joined = _join(graph, Calls(layers or {}))
+    joined = _join(graph, Calls(layers or {})) if fuse else []
     remain = set(graph.nodes)
     firsts = {j.first for j in joined if j.done}
     return Report(
@@ -89,7 +91,7 @@ def _entry(node: fx.Node, place: str) -> Layer:
     target: Any = node.target
     kind = target if isinstance(target, str) else getattr(target, "__name__", str(target))
     stack = node.meta.get("nn_module_stack")
-    if stack:
+    if stack and not place:
         # L['self'].layers.0, and L['self']._modules['layers']._modules['0'] of torch 2.6.
         path, _ = [*stack.values()][-1]
         parts = re.findall(r"_modules\['([^']*)'\]|\.(?!_modules\[)(\w+)", path)

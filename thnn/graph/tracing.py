@@ -66,8 +66,9 @@ class _Tracer(fx.Tracer):
     proxy_buffer_attributes = True
     record_stack_traces = True
 
-    def __init__(self, views: ModeViews) -> None:
+    def __init__(self, views: ModeViews, only: str | None = None) -> None:
         super().__init__(autowrap_functions=(batch_norm,))
+        self.only = only
         package = sys.modules["thnn"]
         package.batch_norm  # noqa: B018 (torch.fx patches names that a module has, and this one comes at its first use)
         self._autowrap_search.append(package)
@@ -77,6 +78,8 @@ class _Tracer(fx.Tracer):
         self._assigned: dict[int, tuple[fx.Proxy, fx.Proxy]] = {}
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        if self.only is not None:
+            return module_qualified_name != self.only
         if has_hooks(m) or isinstance(m, BatchNormBase):
             return True
         home = getattr(type(m).forward, "__module__", None) or ""
@@ -174,8 +177,11 @@ class _Applied:
         return self.cls.apply(*args, **keywords)
 
 
-def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
-    """Traces one branch of a model with `arity` arguments. Errors: the same as `fork`, except for the example."""
+def trace(module: nn.Module, arity: int, *, training: bool, inline: bool = True) -> Branch:
+    """Traces one branch of a model with `arity` arguments. Errors: the same as `fork`, except for the example.
+
+    With `inline=False` the graph calls the children of the model, and calls with an explicit mode keep it.
+    """
     for name, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
             raise ValueError(f"fork: {name or type(module).__name__}: TorchScript cannot be traced")
@@ -195,7 +201,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     exec(f"def forward(self, {arguments}): return self.{ROOT}({arguments})", defined)
     root = type("Root", (nn.Module,), {"forward": defined["forward"]})()
     root.add_module(ROOT, views.of(module))
-    tracer = _Tracer(views)
+    tracer = _Tracer(views, None if inline else ROOT)
     views.assign = tracer.assign
     try:
         with _tracing, torch.enable_grad(), functions_as_nodes(tracer), _RecordingMode(tracer):
@@ -209,7 +215,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
         views.assign = None
     if training:
         tracer.keep_assigned()
-    else:
+    elif inline:
         _set_inference(graph)
     for node in graph.nodes:
         node.meta.pop("is_wrapped", None)  # with it, torch.fx would patch the function for the generated code

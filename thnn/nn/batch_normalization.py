@@ -337,6 +337,34 @@ def _take_rectified(input: Any, limit: float) -> bool:
     return mark[0] <= limit and mark[1] == _version(input)
 
 
+def fused_relu(input: Any, inplace: bool = False) -> Tensor:
+    """relu, which passes on the outputs of batch normalization with an activation."""
+    if _take_rectified(input, math.inf):
+        return input
+    if isinstance(input, torch.fx.Proxy):
+        return _node(fused_relu, input, inplace)
+    return F.relu(input, inplace)
+
+
+def fused_relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """relu6, which passes on the outputs of batch normalization with ``activation='relu6'``."""
+    return fused_hardtanh(input, 0.0, 6.0, inplace)
+
+
+def fused_hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """hardtanh, which passes on the outputs of batch normalization with an activation of tighter bounds."""
+    if min_val <= 0 and _take_rectified(input, max_val):
+        return input
+    if isinstance(input, torch.fx.Proxy):
+        return _node(fused_hardtanh, input, min_val, max_val, inplace)
+    return F.hardtanh(input, min_val, max_val, inplace)
+
+
+def _node(function: Callable[..., Tensor], input: Any, *settings: Any) -> Any:
+    """The call as a node of torch.fx, which would otherwise trace the function."""
+    return input.tracer.create_proxy("call_function", function, (input, *settings), {})
+
+
 class FusedReLU(torch.nn.ReLU):
     """ReLU that passes on the outputs of batch normalization with an activation: thnn.convert() puts it in the place of
     nn.ReLU.
