@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import platform
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -203,6 +205,18 @@ def _parser() -> argparse.ArgumentParser:
         "--directory", default=".", metavar="DIR", help="folder of the files (default: the current one)"
     )
     command.set_defaults(run=_new, parser=command)
+
+    command = commands.add_parser(
+        "upgrade",
+        help="list the lines of programs for PyTorch 0.1 to 0.3 that need a change on today's torch",
+        description="Prints FILE:LINE and the change, or a note where the program's text does not show what is right."
+        " Exit status 2 if a file cannot be read or is not Python 3. Needs libcst (pip install 'thnn[upgrade]').",
+    )
+    command.add_argument("files", nargs="+", metavar="FILE", help="a file of Python")
+    command.add_argument(
+        "--write", action="store_true", help="also make the changes in the files; notes are yours"
+    )
+    command.set_defaults(run=_upgrade, parser=command)
 
     command = commands.add_parser(
         "torch-support",
@@ -466,6 +480,32 @@ def _new(options: argparse.Namespace) -> int:
     for path in written:
         print(f"wrote {path}")
     return 0
+
+
+def _upgrade(options: argparse.Namespace) -> int:
+    from thnn.compat._upgrade import check_installed, upgrade
+
+    try:
+        check_installed()
+    except NotImplementedError as error:
+        _refuse(options, error)
+    status = 0
+    for name in options.files:
+        try:
+            data = Path(name).read_bytes()
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            result = upgrade(data.decode(encoding))
+        except (OSError, SyntaxError, ValueError) as error:  # SyntaxError: an unknown encoding
+            print(f"{name}: {error}", file=sys.stderr)
+            status = 2
+            continue
+        for finding in result.findings:
+            print(f"{name}:{finding}")
+        mended = result.text.encode(encoding)
+        if options.write and mended != data:
+            Path(name).write_bytes(mended)
+            print(f"wrote {name}")
+    return status
 
 
 def _refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:

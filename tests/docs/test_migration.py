@@ -16,7 +16,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_every_block_is_python() -> None:
-    assert len(BLOCKS) == PAGE.count("```") // 2 == 7
+    assert len(BLOCKS) == PAGE.count("```") // 2 == 8
 
 
 def test_blocks(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "info", "doctor", "list", "check", "bench", "new", "torch-support", "regenerate"]
+    "command", ["", "info", "doctor", "list", "check", "bench", "new", "upgrade", "torch-support", "regenerate"]
 )
 @pytest.mark.parametrize("program", ["/somewhere/bin/thnn", "/somewhere/thnn/__main__.py"])
 def test_help(

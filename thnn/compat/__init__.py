@@ -20,12 +20,15 @@ import threading
 from contextlib import ExitStack
 from importlib import import_module
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thnn.compat._contents import NAMES, TORCH_PACKAGES
 from thnn.compat._modules import FINDER
 
-__all__ = ["install", "uninstall"]
+if TYPE_CHECKING:
+    from thnn.compat._upgrade import Upgraded
+
+__all__ = ["install", "uninstall", "upgrade"]
 
 _ABSENT: Any = object()
 
@@ -122,6 +125,19 @@ def uninstall() -> None:
             _state.by_call = False
             if not _state.in_use:
                 _state.remove()
+
+
+def upgrade(text: str) -> Upgraded:
+    """The lines of a program for PyTorch 0.1 to 0.3 that need a change on today's torch, and the mended program.
+
+    `text` is the program, Python 3. The result has `findings`, one for each change and each note, with line, old and
+    new expression and reason, and `text`, with the changes made: those that certainly compute what the program
+    computed then. All else is a note, and stays as it is. str() of the result lists the findings. Raises TypeError if
+    text is not a string, ValueError with the line if it is not Python 3, and NotImplementedError without the package
+    libcst (``pip install 'thnn[upgrade]'``).
+    """
+    result: Upgraded = import_module("thnn.compat._upgrade").upgrade(text)
+    return result
 
 
 def __dir__() -> list[str]:
