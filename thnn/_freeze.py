@@ -76,7 +76,7 @@ def freeze(model: nn.Module, *example: Any) -> Frozen:
             layers.replaced + calls.replaced,
             (*folded, *layers.fused, *calls.fused),
             left + calls.left,
-            (*apart, *calls.apart),
+            (*apart, *layers.apart, *calls.apart),
         ),
     )
 
