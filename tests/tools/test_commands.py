@@ -39,7 +39,8 @@ def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "info", "doctor", "list", "check", "bench", "new", "upgrade", "torch-support", "regenerate"]
+    "command",
+    ["", "info", "doctor", "list", "check", "bench", "new", "upgrade", "torch-support", "regenerate"],
 )
 @pytest.mark.parametrize("program", ["/somewhere/bin/thnn", "/somewhere/thnn/__main__.py"])
 def test_help(
