@@ -3587,6 +3587,117 @@ TH_API void THNN_(BatchNormalizationReLU_backward)(
     double eps,              // as in the forward
     double limit);           // as in the forward
 
+/* GroupNormalization: each group of channels of each sample normalized to mean 0 and variance 1, then scaled by weight
+   and shifted by bias, which have one number per channel.
+
+     output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+   Shapes: input (N, C) or (N, C, ...), any number of trailing dimensions; weight, bias (C); save_mean, save_std
+   (N, numGroups). Channel c belongs to group c / (C / numGroups), rounded down. mean and variance (biased) are those of the
+   C / numGroups channels and all positions of a group; save_mean = mean, save_std = 1 / sqrt(variance + eps), the inverse
+   deviation, 0 if variance and eps are both 0. numGroups = C is instance normalization.
+   Errors: ValueError for fewer than 2 dimensions, a numGroups that does not divide C, sizes that do not fit, a negative eps.
+   Source: Wu and He 2018; Ulyanov, Vedaldi and Lempitsky 2016 for instance normalization. Later than the THNN of
+   2017. */
+TH_API void THNN_(GroupNormalization_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, C, ...)
+    THTensor *output,     // [OUT] [LIKE input] result
+    THTensor *weight,     // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *bias,       // [OPTIONAL] [MIXED] shift (C), 0 where None
+    THTensor *save_mean,  // [SAVED] [MIXED] mean of each group (N, numGroups)
+    THTensor *save_std,   // [SAVED] [MIXED] inverse deviation of each group (N, numGroups)
+    int64_t numGroups,    // number of groups of channels
+    double eps);          // [DEFAULT 1e-5] added to the variance
+
+/* Gradients of GroupNormalization, each optional; gradWeight and gradBias accumulate. With g = gradOutput * weight,
+   inv the inverse deviation, xc = input - mean, and means over each group of a sample:
+     gradInput = (g - mean(g) - xc * inv^2 * mean(g * xc)) * inv
+     gradWeight += scale * sum(gradOutput * xc * inv);  gradBias += scale * sum(gradOutput), over each channel */
+TH_API void THNN_(GroupNormalization_backward)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OPTIONAL] [OUT] [LIKE input] gradient of the loss w.r.t. input
+    THTensor *gradWeight,  // [OPTIONAL] [MODIFIED] [MIXED] (C)
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] [MIXED] (C)
+    THTensor *weight,      // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *save_mean,   // [SAVED] [MIXED] mean of each group (N, numGroups)
+    THTensor *save_std,    // [SAVED] [MIXED] inverse deviation of each group (N, numGroups)
+    int64_t numGroups,     // as in the forward
+    double scale);         // [DEFAULT 1] factor of the gradients added to gradWeight and gradBias
+
+/* LayerNormalization: each row of the last `dims` dimensions normalized to mean 0 and variance 1, then scaled by weight
+   and shifted by bias, which have one number per element of a row.
+
+     output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+   Shapes: input (..., S), where S are `dims` sizes; weight, bias (S); save_mean, save_std (rows), where rows is the
+   product of the other sizes of input. mean and variance (biased) are those of a row; save_mean = mean, save_std = 1 /
+   sqrt(variance + eps), the inverse deviation, 0 if variance and eps are both 0.
+   Errors: ValueError for dims below 1 or above the dimensions of input, sizes that do not fit, a negative eps.
+   Source: Ba, Kiros and Hinton 2016. Later than the THNN of 2017. */
+TH_API void THNN_(LayerNormalization_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (..., S)
+    THTensor *output,     // [OUT] [LIKE input] result
+    THTensor *weight,     // [OPTIONAL] [MIXED] scale (S), 1 where None
+    THTensor *bias,       // [OPTIONAL] [MIXED] shift (S), 0 where None
+    THTensor *save_mean,  // [SAVED] [MIXED] mean of each row (rows)
+    THTensor *save_std,   // [SAVED] [MIXED] inverse deviation of each row (rows)
+    int64_t dims,         // [DEFAULT 1] number of dimensions of a row
+    double eps);          // [DEFAULT 1e-5] added to the variance
+
+/* Gradients of LayerNormalization, each optional; gradWeight and gradBias accumulate. With g = gradOutput * weight, inv
+   the inverse deviation, xc = input - mean, and means over each row:
+     gradInput = (g - mean(g) - xc * inv^2 * mean(g * xc)) * inv
+     gradWeight += scale * sum(gradOutput * xc * inv);  gradBias += scale * sum(gradOutput), over all rows */
+TH_API void THNN_(LayerNormalization_backward)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OPTIONAL] [OUT] [LIKE input] gradient of the loss w.r.t. input
+    THTensor *gradWeight,  // [OPTIONAL] [MODIFIED] [MIXED] (S)
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] [MIXED] (S)
+    THTensor *weight,      // [OPTIONAL] [MIXED] scale (S), 1 where None
+    THTensor *save_mean,   // [SAVED] [MIXED] mean of each row (rows)
+    THTensor *save_std,    // [SAVED] [MIXED] inverse deviation of each row (rows)
+    int64_t dims,          // as in the forward
+    double scale);         // [DEFAULT 1] factor of the gradients added to gradWeight and gradBias
+
+/* RMSNormalization: each row of the last `dims` dimensions divided by its root mean square, then scaled by weight, which
+   has one number per element of a row.
+
+     output = input / sqrt(mean(input^2) + eps) * weight
+
+   Shapes: input (..., S), where S are `dims` sizes; weight (S); save_std (rows), where rows is the product of the other
+   sizes of input: save_std = 1 / sqrt(mean(input^2) + eps), 0 if mean and eps are both 0.
+   Errors: ValueError for dims below 1 or above the dimensions of input, sizes that do not fit, a negative eps.
+   Source: Zhang and Sennrich 2019. Later than the THNN of 2017. */
+TH_API void THNN_(RMSNormalization_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // input (..., S)
+    THTensor *output,    // [OUT] [LIKE input] result
+    THTensor *weight,    // [OPTIONAL] [MIXED] scale (S), 1 where None
+    THTensor *save_std,  // [SAVED] [MIXED] inverse root mean square of each row (rows)
+    int64_t dims,        // [DEFAULT 1] number of dimensions of a row
+    double eps);         // [DEFAULT 1e-5] added to the mean square
+
+/* Gradients of RMSNormalization, each optional; gradWeight accumulates. With g = gradOutput * weight, inv the inverse
+   root mean square, and means over each row:
+     gradInput = (g - input * inv^2 * mean(g * input)) * inv
+     gradWeight += scale * sum(gradOutput * input * inv), over all rows */
+TH_API void THNN_(RMSNormalization_backward)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,   // [OPTIONAL] [OUT] [LIKE input] gradient of the loss w.r.t. input
+    THTensor *gradWeight,  // [OPTIONAL] [MODIFIED] [MIXED] (S)
+    THTensor *weight,      // [OPTIONAL] [MIXED] scale (S), 1 where None
+    THTensor *save_std,    // [SAVED] [MIXED] inverse root mean square of each row (rows)
+    int64_t dims,          // as in the forward
+    double scale);         // [DEFAULT 1] factor of the gradients added to gradWeight
+
 /* SpatialCrossMapLRN: local response normalization, each element divided by
    (k + alpha * the mean square of the elements at its position in neighbouring channels)^beta.
 

@@ -230,6 +230,43 @@ def _response(draw: Draw, name: str) -> Configuration:
     return Configuration((draw(st.integers(1, 5)),), keywords, (x,))
 
 
+@st.composite
+def _groups(draw: Draw, name: str) -> Configuration:
+    x = draw(_image(draw(st.integers(1, 3)), 3, 4, batchless=False))
+    channels = x.shape[1]
+    groups = draw(st.sampled_from([n for n in range(1, channels + 1) if channels % n == 0]))
+    keywords = {"affine": draw(st.booleans()), "eps": draw(_number(0.01, 0.1)), "dtype": x.dtype}
+    return Configuration((groups, channels), keywords, (x,))
+
+
+@st.composite
+def _instances(draw: Draw, name: str) -> Configuration:
+    dims = int(name[-2])
+    x = draw(_image(dims, 3, 4))
+    keywords = {
+        "affine": draw(st.booleans()),
+        "track_running_stats": draw(st.booleans()),
+        "momentum": draw(st.sampled_from([0.1, 0.75, None])),
+        "dtype": x.dtype,
+    }
+    return Configuration((x.shape[-1 - dims],), keywords, (x,), training=draw(st.booleans()))
+
+
+@st.composite
+def _rows(draw: Draw, name: str) -> Configuration:
+    shape = (*draw(st.lists(st.integers(1, 4), max_size=3)), draw(st.integers(3, 6)))
+    dtype = draw(st.sampled_from([torch.float32, torch.float64]))
+    x = _layout(distinct(shape, dtype), draw(st.booleans()))
+    dims = draw(st.integers(1, len(shape)))
+    normalized = shape[-1] if dims == 1 and draw(st.booleans()) else shape[-dims:]
+    keywords: dict[str, Any] = {"elementwise_affine": draw(st.booleans()), "dtype": dtype}
+    if name == "LayerNorm":
+        keywords["bias"] = draw(st.booleans())
+    if draw(st.booleans()):
+        keywords["eps"] = 0.01
+    return Configuration((normalized,), keywords, (x,))
+
+
 # Tables
 
 
@@ -407,6 +444,9 @@ CONFIGURATIONS: dict[str, Any] = {
     },
     **{n: _upsample(n) for n in ("Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d")},
     "LocalResponseNorm": _response("LocalResponseNorm"),
+    "GroupNorm": _groups("GroupNorm"),
+    **{n: _instances(n) for n in ("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d")},
+    **{n: _rows(n) for n in ("LayerNorm", "RMSNorm")},
     **{n: _embedding(n) for n in ("Embedding", "EmbeddingBag")},
     **{n: _elementwise(n) for n in _ELEMENTWISE},
     **{

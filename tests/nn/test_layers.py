@@ -309,6 +309,17 @@ def test_functions_of_linear_and_normalization() -> None:
         mean, variance = torch.zeros(3), torch.ones(3)
         y = home.batch_norm(x, mean, variance, training=True, momentum=0.5)
         found.append([y, mean, variance, home.batch_norm(x, mean, variance, torch.ones(3), torch.ones(3))])
+        mean, variance, ones = torch.zeros(3), torch.ones(3), torch.ones(3)
+        found[-1] += [
+            home.instance_norm(x, mean, variance, ones, ones, momentum=0.5),
+            mean,
+            variance,
+            home.instance_norm(x, mean, variance, use_input_stats=False),
+            home.instance_norm(x),
+            home.group_norm(x, 3, ones),
+            home.layer_norm(x, (3, 4)),
+            home.rms_norm(x, (4,), ones.new_full((4,), 2)),
+        ]
     agree(*found)
 
 
@@ -425,6 +436,31 @@ ERRORS: list[Any] = [
     ("EmbeddingBag", (3, 2), (torch.tensor([1]),), ValueError, "input: expected 2 dimensions"),
     ("EmbeddingBag", (3, 2), (torch.tensor([1]), torch.tensor([1])), IndexError, ""),
     ("LocalResponseNorm", (2,), (torch.ones(2, 2),), ValueError, "input: expected at least 3 dimensions"),
+    ("GroupNorm", (2, 4), (torch.ones(2, 3, 4),), ValueError, "num_groups: expected a divisor of the number"),
+    ("GroupNorm", (2, 4), (torch.ones(2, 6, 4),), ValueError, "weight: expected 1 dimension"),
+    ("InstanceNorm1d", (3,), (torch.ones(2, 3, 1),), ValueError, "input: expected more than 1 element"),
+    (
+        "InstanceNorm2d",
+        (3,),
+        (torch.ones(2, 3),),
+        ValueError,
+        "input: expected 3 dimensions or, with a batch, 4, got 2",
+    ),
+    (
+        "LayerNorm",
+        (3,),
+        (torch.ones(2, 4),),
+        ValueError,
+        "normalized_shape: expected the last sizes of input",
+    ),
+    (
+        "RMSNorm",
+        ((2, 4),),
+        (torch.ones(4),),
+        ValueError,
+        "normalized_shape: expected the last sizes of input",
+    ),
+    ("RMSNorm", (3,), (torch.ones(2, 3).half(),), TypeError, ""),
     ("MSELoss", (), (torch.ones(2), torch.ones(3)), ValueError, "target: expected the size of input"),
     ("MSELoss", (), (torch.ones(2), [1.0]), TypeError, "target: expected a tensor, got list"),
     (

@@ -32,6 +32,7 @@ WORDS = {
     r"\bceilMode\b": "ceil_mode",
     r"\bmaxNorm\b": "max_norm",
     r"\bnormType\b": "norm_type",
+    r"\bnumGroups\b": "num_groups",
     r"\bnegval\b": "negative_slope",
     r"\bval\b": "value",
     r"\blambda\b": "lambd",

@@ -1,4 +1,4 @@
-"""LocalResponseNorm."""
+"""GroupNorm, InstanceNorm1d to InstanceNorm3d, LayerNorm, RMSNorm, LocalResponseNorm."""
 
 from __future__ import annotations
 
@@ -6,7 +6,101 @@ import torch
 from torch import Tensor
 
 from thnn.nn._layer import layer_doc, layer_forward
-from thnn.nn.functional.normalization import local_response_norm
+from thnn.nn.functional.normalization import (
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    rms_norm,
+)
+
+
+class GroupNorm(torch.nn.GroupNorm):
+    __doc__ = layer_doc(
+        "GroupNorm",
+        "Normalization of each group of channels of each sample",
+        "input and output (N, C, ...); weight and bias (C)",
+        "GroupNormalizationFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+
+def _instance_norm_doc(name: str, shapes: str) -> str:
+    return layer_doc(
+        name,
+        "Normalization of each channel of each sample",
+        f"input {shapes}; output the same; weight, bias, running_mean, running_var (C)",
+        "GroupNormalizationFunction, with running statistics BatchNormalizationFunction",
+        remarks="The running statistics are updated by the means of the statistics of the samples.\n",
+    )
+
+
+class _InstanceNorm(torch.nn.modules.instancenorm._InstanceNorm):
+    """Base class of the layers: the checks and the warning of torch's layer, and another computation."""
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return super().forward(input)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        sample = self._get_no_batch_dim()
+        if input.dim() not in (sample, sample + 1):
+            raise ValueError(
+                f"input: expected {sample} dimensions or, with a batch, {sample + 1}, got {input.dim()}"
+            )
+
+    def _apply_instance_norm(self, input: Tensor) -> Tensor:
+        return instance_norm(
+            input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
+
+
+class InstanceNorm1d(_InstanceNorm, torch.nn.InstanceNorm1d):
+    __doc__ = _instance_norm_doc("InstanceNorm1d", "(N, C, L) or (C, L)")
+
+
+class InstanceNorm2d(_InstanceNorm, torch.nn.InstanceNorm2d):
+    __doc__ = _instance_norm_doc("InstanceNorm2d", "(N, C, H, W) or (C, H, W)")
+
+
+class InstanceNorm3d(_InstanceNorm, torch.nn.InstanceNorm3d):
+    __doc__ = _instance_norm_doc("InstanceNorm3d", "(N, C, D, H, W) or (C, D, H, W)")
+
+
+class LayerNorm(torch.nn.LayerNorm):
+    __doc__ = layer_doc(
+        "LayerNorm",
+        "Normalization of each row of the last dimensions",
+        "input and output (..., *normalized_shape); weight and bias (*normalized_shape)",
+        "LayerNormalizationFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+
+class RMSNorm(torch.nn.RMSNorm):
+    __doc__ = layer_doc(
+        "RMSNorm",
+        "Each row of the last dimensions divided by its root mean square",
+        "input and output (..., *normalized_shape); weight (*normalized_shape)",
+        "RMSNormalizationFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
 
 class LocalResponseNorm(torch.nn.LocalResponseNorm):

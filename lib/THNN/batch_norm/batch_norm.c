@@ -7,25 +7,6 @@
 
 /* ---- vectors (C), copied into contiguous arrays ---- */
 
-static inline real *elementOf(const THTensor *vector, int64_t c)
-{
-  return TH_DATA(vector) + c * vector->stride[0];
-}
-
-/* Loads n elements from `first` on, or `absent` n times if there is no vector. */
-static void loadVector(const THTensor *vector, int64_t first, int64_t n, real absent, real *to)
-{
-  if (vector == NULL)
-    for (int64_t j = 0; j < n; j++) to[j] = absent;
-  else
-    for (int64_t j = 0; j < n; j++) to[j] = *elementOf(vector, first + j);
-}
-
-static inline accreal inverseDeviation(accreal variance, accreal eps)
-{
-  return variance + eps == 0 ? 0 : 1 / sqrt(variance + eps);
-}
-
 static void loadInverseStd(const ChannelParameters *parameters, int64_t first, int64_t n, accreal *inverseStd)
 {
   real values[MAX_TILE_CHANNELS];

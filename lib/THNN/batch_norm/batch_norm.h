@@ -45,6 +45,16 @@ typedef struct BatchNorm {
    possible, so that a later stage finds them in the cache. Otherwise tiles follow the memory order. */
 void THNN_(batchNormInit)(BatchNorm *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
 
+static inline real *elementOf(const THTensor *vector, int64_t c)
+{
+  return TH_DATA(vector) + c * vector->stride[0];
+}
+
+static inline accreal inverseDeviation(accreal variance, accreal eps)
+{
+  return variance + eps == 0 ? 0 : 1 / sqrt(variance + eps);
+}
+
 /* Two numbers per channel: mean and centred sum of squares, or the two sums of the backward. Channel c of C has
    data[stride * c] and data[stride * (C + c)]. */
 typedef struct ChannelPairs {
@@ -78,6 +88,9 @@ typedef struct GradientOutputs {
 
 /* Mean and centred sum of squares of each channel of x. */
 void THNN_(batchNormMoments)(const BatchNorm *batch, ChannelPairs result);
+
+/* Merges the moments of n adjacent values into those of the `count` previous values. */
+void THNN_(batchNormRunMoments)(const real *x, int64_t n, accreal *mean, accreal *squares, int64_t count);
 
 /* Merges the moments of otherCount values into those of `count` values, for `channels` channels (Chan, Golub, LeVeque
    1979). */

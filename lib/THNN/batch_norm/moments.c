@@ -107,6 +107,14 @@ static void addRuns(const real *x, int64_t runs, int64_t toPrefetch, int64_t len
   THNN_(batchNormMergeMoments)(1, mean, squares, (accreal)count, &newMean, &newSquares, (accreal)n);
 }
 
+void THNN_(batchNormRunMoments)(const real *x, int64_t n, accreal *mean, accreal *squares, int64_t count)
+{
+  for (int64_t i = 0, length; i < n; i += length, count += length) {
+    length = MIN(n - i, SUM_CHUNK);
+    addRuns(x + i, 1, 0, length, 0, mean, squares, count);
+  }
+}
+
 static void channelsFirstMoments(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares)
 {
   for (int64_t c = tile.c; c < tile.cEnd; c++)

@@ -34,6 +34,17 @@
 /* THNN_PREFETCH_DISTANCE in elements. */
 #define PREFETCH_DISTANCE ((int64_t)(THNN_PREFETCH_DISTANCE / sizeof(real)))
 
+/* ---- vectors (C) ---- */
+
+/* Loads n elements from `first` on, or `absent` n times if there is no vector. */
+static inline void loadVector(const THTensor *vector, int64_t first, int64_t n, real absent, real *to)
+{
+  if (vector == NULL)
+    for (int64_t j = 0; j < n; j++) to[j] = absent;
+  else
+    for (int64_t j = 0; j < n; j++) to[j] = *elementOf(vector, first + j);
+}
+
 /* Channels c up to cEnd x positions p up to pEnd. */
 typedef struct Tile {
   int64_t c, cEnd, p, pEnd;

@@ -87,6 +87,111 @@ class BatchNormalizationReLUFunction(FunctionBase):
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ..., limit: float = ...) -> Tensor: ...
 
+class GroupNormalizationFunction(FunctionBase):
+    """GroupNormalization: each group of channels of each sample normalized to mean 0 and variance 1, then scaled by weight
+    and shifted by bias, which have one number per channel.
+
+      output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+    Shapes: input (N, C) or (N, C, ...), any number of trailing dimensions; weight, bias (C); save_mean, save_std
+    (N, numGroups). Channel c belongs to group c / (C / numGroups), rounded down. mean and variance (biased) are those of the
+    C / numGroups channels and all positions of a group; save_mean = mean, save_std = 1 / sqrt(variance + eps), the inverse
+    deviation, 0 if variance and eps are both 0. numGroups = C is instance normalization.
+    Errors: ValueError for fewer than 2 dimensions, a numGroups that does not divide C, sizes that do not fit, a negative eps.
+    Source: Wu and He 2018; Ulyanov, Vedaldi and Lempitsky 2016 for instance normalization. Later than the THNN of
+    2017.
+
+    Calls:
+        GroupNormalizationFunction(numGroups, eps)(input, weight, bias)
+        GroupNormalizationFunction.apply(input, weight, bias, numGroups, eps)
+
+    Arguments:
+        input: Tensor (real): input (N, C, ...)
+        weight: Tensor (real, or float32 where real is float16 or bfloat16) or None: scale (C), 1 where None
+        bias: Tensor (real, or float32 where real is float16 or bfloat16) or None: shift (C), 0 where None
+        numGroups: int: number of groups of channels
+        eps: float, default 1e-05: added to the variance
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradients of GroupNormalization, each optional; gradWeight and gradBias accumulate. With g = gradOutput * weight,
+    inv the inverse deviation, xc = input - mean, and means over each group of a sample:
+      gradInput = (g - mean(g) - xc * inv^2 * mean(g * xc)) * inv
+      gradWeight += scale * sum(gradOutput * xc * inv);  gradBias += scale * sum(gradOutput), over each channel
+    """
+    def __init__(self, numGroups: int, eps: float = ...) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., numGroups: int = ..., eps: float = ...) -> Tensor: ...
+
+class LayerNormalizationFunction(FunctionBase):
+    """LayerNormalization: each row of the last `dims` dimensions normalized to mean 0 and variance 1, then scaled by weight
+    and shifted by bias, which have one number per element of a row.
+
+      output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+    Shapes: input (..., S), where S are `dims` sizes; weight, bias (S); save_mean, save_std (rows), where rows is the
+    product of the other sizes of input. mean and variance (biased) are those of a row; save_mean = mean, save_std = 1 /
+    sqrt(variance + eps), the inverse deviation, 0 if variance and eps are both 0.
+    Errors: ValueError for dims below 1 or above the dimensions of input, sizes that do not fit, a negative eps.
+    Source: Ba, Kiros and Hinton 2016. Later than the THNN of 2017.
+
+    Calls:
+        LayerNormalizationFunction(dims, eps)(input, weight, bias)
+        LayerNormalizationFunction.apply(input, weight, bias, dims, eps)
+
+    Arguments:
+        input: Tensor (real): input (..., S)
+        weight: Tensor (real, or float32 where real is float16 or bfloat16) or None: scale (S), 1 where None
+        bias: Tensor (real, or float32 where real is float16 or bfloat16) or None: shift (S), 0 where None
+        dims: int, default 1: number of dimensions of a row
+        eps: float, default 1e-05: added to the variance
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradients of LayerNormalization, each optional; gradWeight and gradBias accumulate. With g = gradOutput * weight, inv
+    the inverse deviation, xc = input - mean, and means over each row:
+      gradInput = (g - mean(g) - xc * inv^2 * mean(g * xc)) * inv
+      gradWeight += scale * sum(gradOutput * xc * inv);  gradBias += scale * sum(gradOutput), over all rows
+    """
+    def __init__(self, dims: int = ..., eps: float = ...) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., dims: int = ..., eps: float = ...) -> Tensor: ...
+
+class RMSNormalizationFunction(FunctionBase):
+    """RMSNormalization: each row of the last `dims` dimensions divided by its root mean square, then scaled by weight, which
+    has one number per element of a row.
+
+      output = input / sqrt(mean(input^2) + eps) * weight
+
+    Shapes: input (..., S), where S are `dims` sizes; weight (S); save_std (rows), where rows is the product of the other
+    sizes of input: save_std = 1 / sqrt(mean(input^2) + eps), 0 if mean and eps are both 0.
+    Errors: ValueError for dims below 1 or above the dimensions of input, sizes that do not fit, a negative eps.
+    Source: Zhang and Sennrich 2019. Later than the THNN of 2017.
+
+    Calls:
+        RMSNormalizationFunction(dims, eps)(input, weight)
+        RMSNormalizationFunction.apply(input, weight, dims, eps)
+
+    Arguments:
+        input: Tensor (real): input (..., S)
+        weight: Tensor (real, or float32 where real is float16 or bfloat16) or None: scale (S), 1 where None
+        dims: int, default 1: number of dimensions of a row
+        eps: float, default 1e-05: added to the mean square
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradients of RMSNormalization, each optional; gradWeight accumulates. With g = gradOutput * weight, inv the inverse
+    root mean square, and means over each row:
+      gradInput = (g - input * inv^2 * mean(g * input)) * inv
+      gradWeight += scale * sum(gradOutput * input * inv), over all rows
+    """
+    def __init__(self, dims: int = ..., eps: float = ...) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., dims: int = ..., eps: float = ...) -> Tensor: ...
+
 class SpatialCrossMapLRNFunction(FunctionBase):
     """SpatialCrossMapLRN: local response normalization, each element divided by
     (k + alpha * the mean square of the elements at its position in neighbouring channels)^beta.

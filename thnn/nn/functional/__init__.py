@@ -49,7 +49,14 @@ from thnn.nn.functional.loss import (
     smooth_l1_loss,
     soft_margin_loss,
 )
-from thnn.nn.functional.normalization import batch_norm, local_response_norm
+from thnn.nn.functional.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    rms_norm,
+)
 from thnn.nn.functional.padding import pad
 from thnn.nn.functional.pooling import (
     adaptive_avg_pool1d,
@@ -100,11 +107,14 @@ __all__ = [
     "fractional_max_pool3d",
     "glu",
     "grid_sample",
+    "group_norm",
     "hardshrink",
     "hardtanh",
+    "instance_norm",
     "interpolate",
     "kl_div",
     "l1_loss",
+    "layer_norm",
     "leaky_relu",
     "linear",
     "local_response_norm",
@@ -127,6 +137,7 @@ __all__ = [
     "prelu",
     "relu",
     "relu6",
+    "rms_norm",
     "rrelu",
     "sigmoid",
     "smooth_l1_loss",
