@@ -66,7 +66,7 @@ class BatchNormalization(FunctionBase):
                 # One object for all arguments without a gradient, since each argument of a node costs time.
                 return cls._enter(args[0], args[1], args[2], args[3:])
         except (TypeError, ValueError):
-            if any(isinstance(a, torch.fx.Proxy) for a in args):
+            if any(isinstance(a, torch.fx.Proxy) for a in args) or calls.takes_shards(cls, args):
                 return cls._through_operator(args)
             cast = cast_for_autocast(args[:3])
             if cast is None:

@@ -373,7 +373,7 @@ class FunctionBase:
             if context == GRADIENT:
                 return cls._enter(*args)
         except (TypeError, ValueError):
-            if any(isinstance(a, torch.fx.Proxy) for a in args):
+            if any(isinstance(a, torch.fx.Proxy) for a in args) or calls.takes_shards(cls, args):
                 return cls._through_operator(args)
             # C rejects float16 and bfloat16 with a TypeError, so autocast is queried only here, and costs a successful
             # call nothing.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -36,6 +38,18 @@ def define(cls: type[FunctionClass]) -> OperatorCall:
         owner._operator, owner._transformed = operators.operator, operators.node.apply
         owner._operators = operators
     return cls._call
+
+
+def takes_shards(cls: type[FunctionClass], args: Sequence[Any]) -> bool:
+    """True if an argument is a DTensor; the operators of the class then have their placements."""
+    loaded = sys.modules.get("torch.distributed.tensor")
+    if loaded is None or not any(isinstance(a, loaded.DTensor) for a in args):
+        return False
+    define(cls)
+    if not cls._operators.has_placements:
+        import_module("thnn._operators.sharding").register(cls._operators)
+        cls._operators.has_placements = True
+    return True
 
 
 def run(cls: type[FunctionClass], given: Sequence[Any]) -> Any:

@@ -68,6 +68,7 @@ class OperatorModel:
     rule: Rule
     forward: Any  # the operator of updateOutput
     backwards: Sequence[Any]  # the operators of the backward functions
+    has_placements = False  # sharding.py has registered the operators
 
     def __init__(self, cls: type[FunctionClass]) -> None:
         module, forward = cls.module, cls.module.forward
