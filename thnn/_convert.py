@@ -128,11 +128,16 @@ def convert(
     }
     wanted = [*(p for p, (target, reason) in targets.items() if target is not None and not reason), *blocks]
     called = {} if example is None else examples(model, example, wanted)
+    timed = {
+        path: _timed(called.get(path), target)
+        for path, (target, reason) in targets.items()
+        if only_faster and target is not None and not reason
+    }
     for path, layer in modules:
         target, reason = targets[path]
-        name, kind, time = path or type(model).__name__, type(layer).__name__, ""
-        if target is not None and not reason and only_faster:
-            reason, time = _timed(called.get(path), target)
+        name, kind = path or type(model).__name__, type(layer).__name__
+        slower, time = timed.get(path, ("", ""))
+        reason = reason or slower
         if target is not None and not reason:
             layer.__class__ = target
             replaced.append(Layer(name, kind, time))

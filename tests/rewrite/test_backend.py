@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
+import torch.utils.checkpoint
 from compiled import compiled
 from models import MODELS, made
 from torch import Tensor, nn
 
+import thnn
 from thnn._rewrite.backend import backend
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -112,7 +113,7 @@ def test_options() -> None:
     def refused(**options: Any) -> str:
         torch.compiler.reset()
         with pytest.raises(Exception, match="backend 'thnn': options") as error:
-            torch.compile(F.relu, backend=backend, options=options)(torch.ones(3))
+            torch.compile(nn.ReLU(), backend=backend, options=options)(torch.ones(3))
         return str(error.value)
 
     assert "expected 'report', got 'mode'" in refused(mode="fast")
@@ -142,3 +143,43 @@ print(reports)
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert "kind='tanh'" in run.stdout, run.stderr
+
+
+def test_a_checkpointed_block_is_computed_by_thnn() -> None:
+    class Checkpointed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            # torch's backend "eager" fails in a block that counts its batches.
+            self.block = nn.Sequential(nn.Conv2d(4, 4, 1), nn.ReLU(), nn.Conv2d(4, 4, 1), nn.Tanh()).double()
+
+        def forward(self, x: Tensor) -> Tensor:
+            output: Tensor = torch.utils.checkpoint.checkpoint(self.block, x, use_reentrant=False)
+            return output
+
+    network, x = Checkpointed(), made("functional")[1]
+    theirs = copy.deepcopy(network)
+    call, reports = compiled(network)
+    torch.testing.assert_close(trained(call, network, x), trained(theirs, theirs, x))
+    assert {entry.kind for report in reports for entry in report.replaced} == {"conv2d", "relu", "tanh"}
+
+
+def test_a_converted_network_is_compiled() -> None:
+    network, x = made("ResNet")
+    theirs = copy.deepcopy(network)
+    thnn.convert(network)
+    call, reports = compiled(network, fullgraph=True)
+    torch.testing.assert_close(trained(call, network, x), trained(theirs, theirs, x), rtol=1e-9, atol=1e-9)
+    assert not {"conv2d", "batch_norm", "relu"} & {entry.kind for entry in reports[0].left}
+    network, x = made("functional")
+    theirs = copy.deepcopy(network)
+    thnn.convert(network, trace=True)
+    call, _ = compiled(network, fullgraph=True)
+    torch.testing.assert_close(trained(call, network, x), trained(theirs, theirs, x), rtol=1e-9, atol=1e-9)
+
+
+def test_sizes_that_depend_on_data_stay_torchs() -> None:
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        call, reports = compiled(lambda x: x[x > 0].relu() + 1, fullgraph=True)
+        x = torch.tensor([1.0, -2.0, 3.0])
+        assert call(x).tolist() == [2, 4]
+    assert ("relu", "has sizes that depend on data") in [(e.kind, e.remark) for e in reports[0].left]

@@ -119,6 +119,11 @@ def without_gradient(m: Any, x: Tensor) -> Tensor:
         return x.relu()
 
 
+def autocast(m: Any, x: Tensor) -> Tensor:
+    with torch.autocast("cpu", torch.bfloat16):
+        return x.relu()
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
@@ -126,6 +131,7 @@ def without_gradient(m: Any, x: Tensor) -> Tensor:
         (lambda m, x: F.relu(x) * torch.tensor(2.0), "makes tensors of constants"),
         (assigning, "assigns a buffer"),
         (without_gradient, "changes the grad mode"),
+        (autocast, "enters torch.autocast or torch.inference_mode"),
     ],
 )
 def test_a_forward_that_cannot_be_traced_is_left(function: Callable[..., Any], reason: str) -> None:

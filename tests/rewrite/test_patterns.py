@@ -40,6 +40,11 @@ def network(forward: Callable[..., Tensor]) -> Network:
     return model
 
 
+def without_gradient(x: Tensor) -> Tensor:
+    with torch.no_grad():
+        return F.relu(x)
+
+
 FIRES: dict[str, tuple[Callable[..., Tensor], tuple[str, str]]] = {
     "batch norm and relu": (lambda m, x: F.relu(m.norm(x)), ("batch_norm", "with relu")),
     "batch norm and relu in place": (lambda m, x: m.norm(x).relu_(), ("batch_norm", "with relu")),
@@ -116,6 +121,10 @@ APART: dict[str, tuple[Callable[..., Tensor], tuple[str, str]]] = {
     "a result of the network": (
         lambda m, x: F.elu(m.conv(x)),
         ("conv2d", "the caller may overwrite the result of elu"),
+    ),
+    "a change of the grad mode": (
+        lambda m, x: without_gradient(m.norm(x)) + x,
+        ("batch_norm", "_set_grad_enabled comes between it and relu"),
     ),
     "a view": (lambda m, x: m.linear(x).relu(), ("linear", "the result of linear may be a view")),
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import fx
 
+from thnn._rewrite.readers import name_of
 from thnn._rewrite.report import Report
 from thnn._rewrite.rewriting import rewrite
 
@@ -28,11 +29,24 @@ def backend(
     Errors: ValueError for another option, TypeError for a report that cannot be called; torch.compile wraps them.
     """
     report = _option(options or {})
-    changes = rewrite(module.graph)
-    module.recompile()
-    if report is not None:
-        report(changes)
+    for graph_module in (module, *_checkpointed(module)):
+        changes = rewrite(graph_module.graph)
+        graph_module.recompile()
+        if report is not None:
+            report(changes)
     return module.forward
+
+
+def _checkpointed(module: fx.GraphModule) -> list[fx.GraphModule]:
+    """The graphs of the functions that torch.utils.checkpoint calls: they run as they are, and once more in the
+    backward. The graphs of other operators of higher order are for torch's transforms."""
+    found = []
+    for node in module.graph.nodes:
+        if "checkpoint" in name_of(node) and node.op == "call_function":
+            body = getattr(module, str(node.args[0].target), None)
+            if isinstance(body, fx.GraphModule):
+                found += [body, *_checkpointed(body)]
+    return found
 
 
 def _option(options: Mapping[str, Any]) -> Callable[[Report], Any] | None:

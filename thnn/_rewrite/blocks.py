@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, fx, nn
 
 import thnn.nn.functional as ours
@@ -58,8 +59,12 @@ def rewritten(
     """
     graphs = [_traced(block, training) for training in (True, False)]
     if example is not None:
-        for graph in graphs:
-            _Values(example.module, graph).run(*example.arguments)
+        try:
+            with torch.random.fork_rng([]):
+                for graph in graphs:
+                    _Values(example.module, graph).run(*example.arguments)
+        except Exception as error:
+            raise ValueError(f"its trace does not run on the example: {error}") from error
     layers = {str(node.target): block.get_submodule(str(node.target)) for node in _calls(graphs)}
     train, infer = (rewrite(graph, layers=layers, place=name, fuse=fuse, reason=reason) for graph in graphs)
     # Most calls are in both.

@@ -22,7 +22,7 @@ import thnn.nn
 import thnn.nn.functional as ours
 from thnn._classes import function_classes
 from thnn._plan import OUTPUT_FOR_INPUT
-from thnn._rewrite.readers import name_of, writes_to
+from thnn._rewrite.readers import changes_mode, name_of, writes_to
 from thnn._rewrite.trial import example_of
 from thnn.graph.mode_views import has_hooks
 
@@ -68,7 +68,14 @@ class Calls:
         if layer is not None and has_hooks(layer):
             return "it has a hook, which reads its result"
         others = [name_of(user) for user in node.users if user is not reader]
-        return f"its result is also read by {', '.join(others)}" if others else ""
+        if others:
+            return f"its result is also read by {', '.join(others)}"
+        between = node.next
+        while between is not reader:
+            if changes_mode(between):
+                return f"{name_of(between)} comes between it and {name_of(reader)}"
+            between = between.next
+        return ""
 
 
 _FUNCTIONS_OF_LAYERS: dict[type, Any] = {

@@ -45,6 +45,13 @@ def writes_to(user: fx.Node, node: fx.Node) -> bool:
     return argument(user, "inplace") is True
 
 
+def changes_mode(node: fx.Node) -> bool:
+    """True for a call that may change how the calls after it compute: it enters or leaves no_grad, autocast, a
+    transform."""
+    has_value = "example_value" not in node.meta or node.meta["example_value"] is not None
+    return node.op == "call_function" and not has_value
+
+
 def argument(node: fx.Node, name: str) -> Any:
     """The value of an argument of a call, None if there is no such argument, or if its position is not known."""
     if name in node.kwargs or node.op != "call_function":

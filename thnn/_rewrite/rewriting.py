@@ -53,6 +53,8 @@ def rewrite(
             else:
                 node.op, node.target, node.kwargs = "call_function", found.function, keywords
                 replaced.add(node)
+        elif node.op == "call_module" and layers is None:
+            reasons[node] = "Dynamo keeps it as a module"
         elif _computes(node):
             reasons[node] = UNKNOWN
     joined = _join(graph, Calls(layers or {})) if fuse else []

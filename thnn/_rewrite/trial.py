@@ -50,6 +50,8 @@ def reason_to_leave(
     node: fx.Node, function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> str:
     """Why thnn's function cannot compute a node of a graph of Dynamo; '' if it can."""
+    if not all("example_value" in n.meta for n in (node, *node.all_input_nodes)):
+        return "the types of its tensors are not known"
     values, result = fx.node.map_arg((tuple(args), dict(keywords)), example_of), example_of(node)
     for value in tree_leaves((values, result)):
         if isinstance(value, Tensor) and (reason := reason_of_tensor(value)):

@@ -62,13 +62,23 @@ def _modes() -> dict[Any, _Mode]:
     return table
 
 
+def _state_of_torch() -> tuple[bool, ...]:
+    """The modes that a forward may enter and a trace does not record."""
+    return (
+        torch.is_autocast_enabled("cpu"),
+        torch.is_autocast_enabled("cuda"),
+        torch.is_inference_mode_enabled(),
+    )
+
+
 class _Tracer(fx.Tracer):
     proxy_buffer_attributes = True
     record_stack_traces = True
 
     def __init__(self, views: ModeViews, only: str | None = None) -> None:
         super().__init__(autowrap_functions=(batch_norm,))
-        self.only = only
+        self.only = only  # the only module that is not called as a whole; None: see is_leaf_module
+        self._state = _state_of_torch()
         package = sys.modules["thnn"]
         package.batch_norm  # noqa: B018 (torch.fx patches names that a module has, and this one comes at its first use)
         self._autowrap_search.append(package)
@@ -84,6 +94,11 @@ class _Tracer(fx.Tracer):
             return True
         home = getattr(type(m).forward, "__module__", None) or ""
         return home.startswith(("torch.nn.", "thnn.nn.")) and not isinstance(m, nn.Sequential)
+
+    def create_node(self, *args: Any, **kwargs: Any) -> fx.Node:
+        if self.only is not None and _state_of_torch() != self._state:
+            raise ValueError("it enters torch.autocast or torch.inference_mode")
+        return super().create_node(*args, **kwargs)
 
     def call_module(self, m: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
         if threading.get_ident() != self._thread:
