@@ -36,6 +36,14 @@ def test_code_of_pages(tmp_path: Path, page: str, run_program: Run) -> None:
     assert run_program(tmp_path / "example.py").stdout.splitlines() == shown
 
 
+def test_reports_of_the_page_on_functional_calls(tmp_path: Path, run_program: Run) -> None:
+    blocks = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "docs" / "compile.md").read_text(), re.DOTALL)
+    assert {kind for kind, _ in blocks} == {"python", "text"}
+    (tmp_path / "example.py").write_text("".join(text for kind, text in blocks if kind == "python"))
+    shown = "".join(text for kind, text in blocks if kind == "text")
+    assert run_program(tmp_path / "example.py").stdout == shown
+
+
 def test_readme_commands_exist() -> None:
     listed = subprocess.run(["make", "help"], cwd=ROOT, text=True, capture_output=True, check=True).stdout
     targets = re.findall(r"^make (\w+) +\S", listed, re.MULTILINE)

@@ -13,7 +13,7 @@ import torch
 from thnn.__main__ import main
 from thnn.testing import bench_networks
 from thnn.testing.bench import line, markdown, plot
-from thnn.testing.bench_networks import COMPILED, INFERENCE, TRAINING, NetworkRow
+from thnn.testing.bench_networks import BACKEND, COMPILED, INFERENCE, TRAINING, NetworkRow
 from thnn.testing.networks import NETWORKS
 from thnn.testing.timing import Timing
 
@@ -91,8 +91,8 @@ def test_measurement_and_its_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     said: list[str] = []
     measured = bench_networks.measure(ROW, 1, True, said.append)
     assert said == [
-        f"{ROW.name}: without {library} compiled contiguous, which failed: no C++ compiler"
-        for library in ("torch", "thnn")
+        f"{ROW.name}: without {variant} contiguous, which failed: no C++ compiler"
+        for variant in ("torch compiled", "thnn compiled", "thnn backend")
     ]
     assert set(measured.timings) == {
         f"{library} {layout}" for library in ("torch", "thnn") for layout in ("contiguous", "channels-last")
@@ -108,7 +108,18 @@ def test_measurement_and_its_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     plot([measured], facts, str(tmp_path / "b.png"))
     assert (tmp_path / "b.png").stat().st_size > 0
     assert not bench_networks.measure(ROW, 1, False, said.append).timings.keys() - measured.timings.keys()
-    assert len(said) == 2
+    assert len(said) == 3
+
+
+@pytest.mark.parametrize("mode", [TRAINING, INFERENCE])
+def test_the_backend_of_thnn_is_measured(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    variants = {BACKEND: bench_networks._COMPILED[BACKEND]}  # inductor takes long
+    monkeypatch.setattr(bench_networks, "_COMPILED", variants)
+    row, said = ROW._replace(mode=mode), list[str]()
+    measured = bench_networks.measure(row, 1, True, said.append)
+    assert BACKEND in measured.timings
+    assert BACKEND in line(measured)
+    assert said == []
 
 
 def test_the_command(

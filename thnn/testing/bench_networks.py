@@ -1,10 +1,10 @@
 """The rows of ``python -m thnn bench`` for whole networks.
 
 A training step (forward, loss, backward, torch.optim.SGD) and an inference of each network of `networks.NETWORKS`, by
-torch and by the same layers after thnn.convert(), contiguous and channels-last, and both by torch.compile (inductor)
-with contiguous tensors. Losses and outputs are compared before the calls are timed, and so are the losses of 20
-training steps in float64. Compilation, which takes a minute or more per row, is not timed. After a training step,
-`time_by_function` shows where its time goes, on the CPU.
+torch and by the same layers after thnn.convert(), contiguous and channels-last; with contiguous tensors also both by
+torch.compile (inductor), and torch's by torch.compile with the backend of thnn. Losses and outputs are compared before
+the calls are timed, and so are the losses of 20 training steps in float64. Compilation, which takes a minute or more
+per row, is not timed. After a training step, `time_by_function` shows where its time goes, on the CPU.
 """
 
 from __future__ import annotations
@@ -19,10 +19,18 @@ import torch
 from torch import Tensor, nn
 
 from thnn._convert import convert
+from thnn._rewrite.backend import backend
 from thnn.testing.networks import NETWORKS, Network
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 
 COMPILED = {library: f"{library} compiled {CONTIGUOUS}" for library in ("torch", "thnn")}
+BACKEND = f"thnn backend {CONTIGUOUS}"
+# Name -> the library of the layers, and the backend of torch.compile.
+_COMPILED: dict[str, tuple[str, str | Callable[..., Any]]] = {
+    COMPILED["torch"]: ("torch", "inductor"),
+    COMPILED["thnn"]: ("thnn", "inductor"),
+    BACKEND: ("torch", backend),
+}
 TRAINING, INFERENCE = "training step", "inference"
 _CPU = torch.device("cpu")
 # Small, so that thousands of steps with one batch neither diverge nor reach a loss of 0.
@@ -108,8 +116,8 @@ class _Training:
     def result(self) -> Tensor:
         return self.losses(2)
 
-    def compile(self) -> None:
-        self.forward = torch.compile(self._forward)
+    def compile(self, compiler: str | Callable[..., Any]) -> None:
+        self.forward = torch.compile(self._forward, backend=compiler)
 
 
 class _Inference:
@@ -127,8 +135,8 @@ class _Inference:
 
     result = __call__
 
-    def compile(self) -> None:
-        self.forward = torch.compile(self.network)
+    def compile(self, compiler: str | Callable[..., Any]) -> None:
+        self.forward = torch.compile(self.network, backend=compiler)
 
 
 def with_flat_weights(network: nn.Module) -> nn.Module:
@@ -167,11 +175,11 @@ def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
     make = _Training if row.mode == TRAINING else _Inference
     found = {}
     torch.compiler.reset()  # otherwise a second shape of the network would be compiled with dynamic sizes
-    for library, name in COMPILED.items():
+    for name, (library, compiler) in _COMPILED.items():
         call = make(row, _converted(row, library), CONTIGUOUS)
         initial = copy.deepcopy(call.network.state_dict())
         try:
-            call.compile()
+            call.compile(compiler)
             call()  # compiles
         except Exception as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
