@@ -78,6 +78,12 @@ REASONS = (
         "The terms of a filter are divided among blocks, whose partial results are written and read.",
     ),
     Reason(
+        "normalization of groups and rows: backward",
+        r"(Group|Layer|RMS)Normalization_backward",
+        "The sums of the gradients of weight and bias, over columns, read input and gradOutput once more than the sums "
+        "over rows.",
+    ),
+    Reason(
         "tables and sparse layers",
         r"(LookupTable|LookupTableBag|IndexLinear|SparseLinear)_\w+",
         "Entries are sorted by row, in passes over pairs of a key and a position, so that one thread adds the terms "

@@ -103,6 +103,41 @@ def test_rounding_of_the_mean_is_corrected(size: tuple[int, ...], format: str) -
     assert output.mean((0, 2, 3)).abs().max() < 1e-5
 
 
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("size", [(2, 8, 9, 11), (1, 24, 30, 31)])
+def test_groups_of_a_large_mean(size: tuple[int, ...], format: str) -> None:
+    """In one stage, and in stages of one image."""
+    input = (randn(*size, dtype=torch.float64) + 1e4).float().contiguous(memory_format=FORMATS[format])
+    output = thnn.GroupNormalizationFunction.apply(input, None, None, 4, 0.0)
+    exact = F.group_norm(input.double(), 4, eps=0.0)
+    torch.testing.assert_close(output.double(), exact, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("size", [(50, 70), (3, 9000)])
+def test_rows_of_a_large_mean(size: tuple[int, int]) -> None:
+    """The gradients, too: the backward computes the mean again."""
+    input, weight, factor = (randn(*size, dtype=torch.float64) + 1e4).float(), randn(size[1]), randn(*size)
+    found = []
+    for dtype, function in (
+        (torch.float32, lambda x, w: thnn.LayerNormalizationFunction.apply(x, w, None, 1, 1e-5)),
+        (torch.float64, lambda x, w: F.layer_norm(x, (size[1],), w)),
+    ):
+        leaves = [t.to(dtype).requires_grad_() for t in (input, weight)]
+        output = function(*leaves)
+        found.append([output.detach(), *torch.autograd.grad(output, leaves, factor.to(dtype))])
+    for value, exact in zip(*found):
+        torch.testing.assert_close(value.double(), exact, rtol=0, atol=1e-6 * exact.abs().max().item())
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e25])
+def test_squares_beyond_the_range(scale: float) -> None:
+    """The squares of the elements are 0 or infinite in float32."""
+    input = randn(3, 70, seed=2) * scale
+    output = thnn.RMSNormalizationFunction.apply(input, None, 1, 0.0)
+    exact = F.rms_norm(input.double(), (70,), eps=0.0)
+    torch.testing.assert_close(output.double(), exact, rtol=1e-6, atol=0)
+
+
 def test_variance_of_vectors_and_volumes() -> None:
     for size in ((4096, 3), (8, 3, 700), (4, 3, 8, 16, 16)):
         input = (randn(*size, dtype=torch.float64) * 0.1 + 1e3).float()
