@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -20,6 +19,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
+from new_process import Program
 from torch import Tensor
 
 import thnn
@@ -470,21 +470,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Any], 
     directory = tmp_path_factory.mktemp("processes")
     # Not a FileStore, which may exceed a timeout by a second.
     store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    processes = [
-        subprocess.Popen(
-            [sys.executable, __file__, str(rank), str(directory), str(store.port)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        for rank in range(SIZE)
-    ]  # fmt: skip
-    try:
-        output = [process.communicate(timeout=180)[0] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-    assert [process.returncode for process in processes] == [0, 7, 0], "\n".join(output)
+    programs = [Program(__file__, rank, directory, store.port) for rank in range(SIZE)]
+    done = [program.wait(180) for program in programs]
+    assert [d.returncode for d in done] == [0, 7, 0], "\n".join(d.stdout + d.stderr for d in done)
 
     def load(function: Any, ranks: range | tuple[int, ...] = range(SIZE)) -> list[Any]:
         return [torch.load(directory / f"{function.__name__} {r}", weights_only=False) for r in ranks]

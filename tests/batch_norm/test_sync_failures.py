@@ -9,7 +9,6 @@ import ctypes
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 import torch.distributed as dist
+from new_process import python
 from torch import Tensor
 
 from thnn._batch_norm.communicator import ProcessGroupCommunicator
@@ -231,10 +231,7 @@ def main(directory: Path, names: list[str]) -> None:
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("processes")
-    subprocess.run(
-        [sys.executable, __file__, str(directory)],
-        check=True, timeout=2 * PATIENCE, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
+    python(__file__, directory, timeout=2 * PATIENCE)
     return directory
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+from new_process import Program, python
 from torch import Tensor
 
 import thnn
@@ -293,27 +294,15 @@ def test_wrong_tensors_without_the_exchange_api(without_exchange_api: None) -> N
             thnn.TanhFunction.apply(wrong)
 
 
-def _in_new_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    import os
-
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        text=True,
-        capture_output=True,
-        timeout=120,
-    )
-
-
 @pytest.mark.slow
 def test_capability_is_chosen_by_environment() -> None:
     code = "import thnn, torch; print(thnn.cpu_capability(), thnn.TanhFunction.apply(torch.zeros(2)).sum().item())"
-    assert _in_new_process(code, THNN_CPU_CAPABILITY="default").stdout.split() == ["default", "0.0"]
+    assert python("-c", code, THNN_CPU_CAPABILITY="default").split() == ["default", "0.0"]
 
 
 @pytest.mark.slow
 def test_unknown_capability_is_refused() -> None:
-    result = _in_new_process("import thnn; thnn.type2backend", THNN_CPU_CAPABILITY="avx1024")
+    result = Program("-c", "import thnn; thnn.type2backend", THNN_CPU_CAPABILITY="avx1024").wait()
     assert result.returncode == 1
     assert "ValueError: THNN_CPU_CAPABILITY: expected default, avx2 or avx512, got 'avx1024'" in result.stderr
 
@@ -321,7 +310,7 @@ def test_unknown_capability_is_refused() -> None:
 @pytest.mark.slow
 def test_invalid_size_of_the_cache_is_refused() -> None:
     for wrong in ("8M", "-1"):
-        result = _in_new_process("import thnn; thnn.type2backend", THNN_CACHE_BYTES=wrong)
+        result = Program("-c", "import thnn; thnn.type2backend", THNN_CACHE_BYTES=wrong).wait()
         assert result.returncode == 1
         assert f"ValueError: THNN_CACHE_BYTES: expected a number of bytes, got '{wrong}'" in result.stderr
 
@@ -401,7 +390,7 @@ def test_non_temporal_stores(capability: str) -> None:
     vectors, which a tensor does not have if it begins at an odd byte."""
     results = []
     for size, code in (("0", _RESULTS + _ODD_BYTES), (str(1 << 40), _RESULTS)):
-        result = _in_new_process(code, THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability)
+        result = Program("-c", code, THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability).wait()
         if "does not support" in result.stderr:
             pytest.skip("this CPU has no " + capability)
         assert result.returncode == 0, result.stderr
@@ -414,9 +403,10 @@ def test_non_temporal_stores(capability: str) -> None:
 def test_import_needs_no_library_and_is_quick_to_load() -> None:
     """`import thnn` loads neither torch nor the compiled library nor a parser; a class loads no parser."""
     code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'torch') if m in sys.modules])"
-    assert _in_new_process(code).stdout.strip() == "[]"
+    shown = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True).stdout
+    assert shown == "[]\n"
     code = "import sys, torch, thnn; thnn.type2backend, thnn.ThresholdFunction; print('pycparser' in sys.modules)"
-    assert _in_new_process(code).stdout.strip() == "False"
+    assert python("-c", code) == "False\n"
 
 
 def test_partial_overlap_of_strided_views_is_refused_and_interleaving_is_not() -> None:

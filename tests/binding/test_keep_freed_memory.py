@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+from new_process import python
 
 FAULTS = """
 import resource, torch
@@ -25,10 +23,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def _faults(keep: bool) -> int:
-    done = subprocess.run(
-        [sys.executable, "-c", FAULTS.format(keep=keep)], text=True, capture_output=True, check=True
-    )
-    return int(done.stdout)
+    return int(python("-c", FAULTS.format(keep=keep)))
 
 
 def test_freed_memory_serves_later_tensors() -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-_ROOT = Path(__file__).resolve().parent.parent.parent
+from new_process import python
 
 # In a separate process, since the peak is of the whole process. All tensors are allocated, and all threads have
 # run, before the first reading of the peak.
@@ -41,14 +38,6 @@ print(json.dumps(peak() - before))
 _MIB = 1 << 20
 _SCRATCH = 2 * _MIB  # per thread
 _SLACK = 2 * _MIB  # stacks, and pages of code that run for the first time
-
-
-def _run(script: str, *arguments: str) -> str:
-    """The output of a script in a separate process."""
-    command = [sys.executable, "-c", script, *arguments]
-    result = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB")
@@ -93,7 +82,7 @@ def test_convolution_makes_no_columns(
     buffers: int,
 ) -> None:
     arguments = json.dumps([module, input, weight, output, scalars])
-    bytes_used = json.loads(_run(_SCRIPT.replace("BUFFERS", str(buffers)), arguments))
+    bytes_used = json.loads(python("-c", _SCRIPT.replace("BUFFERS", str(buffers)), arguments))
     packed = 4 * 2  # bytes per element of weight: packed weights and their gradient, in float32
     for size in weight:
         packed *= size
@@ -135,7 +124,7 @@ assert torch.allclose(output, expected)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS and /proc")
 def test_scratch_memory_without_heap_memory() -> None:
-    _run(_EXHAUSTED)
+    python("-c", _EXHAUSTED)
 
 
 # Element-wise functions and soft-max need little stack, even where elements are copied.
@@ -166,4 +155,4 @@ thread.join()
 
 
 def test_small_stack() -> None:
-    _run(_SMALL_STACK)
+    python("-c", _SMALL_STACK)

@@ -5,13 +5,11 @@ Groups of names are hidden at once, each in a new process, since one process imp
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from new_process import python
 
 import thnn
 from thnn import _torch
@@ -37,14 +35,7 @@ CALLS = Path(__file__).with_name("calls_without_names.py")
 
 @pytest.mark.parametrize("names", groups(), ids=lambda names: re.sub(r".*[:.]", "", names[0]))
 def test_calls_without_names(names: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(CALLS)],
-        env={**os.environ, "THNN_WITHOUT": ",".join(names)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    python("-W", "ignore", CALLS, timeout=600, THNN_WITHOUT=",".join(names))
 
 
 def test_every_name_is_in_one_file() -> None:
@@ -64,12 +55,5 @@ def test_every_name_is_in_one_file() -> None:
 def test_hidden_names_are_missing() -> None:
     code = "from thnn import _torch; print(sorted(_torch.missing_names()))"
     name = "torch._C:_increment_version"
-    shown = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "THNN_WITHOUT": name},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert name in shown.stdout
+    assert name in python("-c", code, THNN_WITHOUT=name)
     assert name not in _torch.missing_names()

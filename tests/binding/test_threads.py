@@ -4,38 +4,20 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 import torch
+from new_process import python
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
 
 import thnn
 from thnn.testing.case_runner import CaseRunner
 from thnn.testing.cases import cases
 from thnn.testing.cases.makers import normal
 from thnn.testing.cases.model import SampleInput
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-def python(script: str, **environment: str) -> str:
-    """The output of a program, which must not fail or hang."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=ROOT,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
 
 # --- the same bits --------------------------------------------------------------------------------------------
 
@@ -114,6 +96,7 @@ def test_bits_do_not_depend_on_threads(module: str, layout: str) -> None:
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
 def test_one_openmp_runtime_and_no_more_threads_than_set() -> None:
     printed = python(
+        *("-W", "error", "-c"),
         """
 import os, torch, thnn
 
@@ -134,13 +117,14 @@ torch.nn.functional.gelu(x)
 assert count() == with_thnn, "torch made a second pool"
 maps = {line.split()[-1] for line in open("/proc/self/maps") if "libgomp" in line or "libiomp" in line}
 print(len(maps))
-"""
+""",
     )
     assert printed.split() == ["1"]
 
 
 def test_threads_that_were_set_before_thnn_is_imported() -> None:
     python(
+        *("-W", "error", "-c"),
         """
 import os, torch
 torch.set_num_threads(1)
@@ -149,7 +133,7 @@ before = len(os.listdir("/proc/self/task")) if os.path.exists("/proc/self/task")
 thnn.TanhFunction.apply(torch.randn(2_000_000))
 after = len(os.listdir("/proc/self/task")) if os.path.exists("/proc/self/task") else 1
 assert after == before
-"""
+""",
     )
 
 
@@ -241,43 +225,37 @@ assert expected is None or torch.equal(again, expected)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("warm", [False, True])
 def test_a_child_computes_after_fork(warm: bool) -> None:
-    python(FORK.format(warm=warm))
-
-
-class Images(Dataset[Tensor]):
-    """Images that are computed with thnn at each access."""
-
-    def __len__(self) -> int:
-        return 12
-
-    def __getitem__(self, index: int) -> Tensor:
-        image = torch.full((3, 64, 64), float(index))
-        pooled = thnn.SpatialAveragePoolingFunction.apply(image, 2, 2, 2, 2, 0, 0)
-        return thnn.TanhFunction.apply(thnn.LeakyReLUFunction.apply(pooled, 0.1) / 12)
+    python("-W", "error", "-c", FORK.format(warm=warm))
 
 
 LOADER = """
 import sys
-sys.path.insert(0, "tests/binding")
-from test_threads import check_loader
-check_loader({method!r})
+import torch, thnn
+from torch.utils.data import DataLoader, Dataset
+
+class Images(Dataset):
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, index):
+        image = torch.full((3, 64, 64), float(index))
+        pooled = thnn.SpatialAveragePoolingFunction.apply(image, 2, 2, 2, 2, 0, 0)
+        return thnn.TanhFunction.apply(thnn.LeakyReLUFunction.apply(pooled, 0.1) / 12)
+
+if __name__ == "__main__":
+    thnn.TanhFunction.apply(torch.randn(1_000_000))  # creates the thread pool of this process
+    loader = DataLoader(Images(), batch_size=4, num_workers=1, multiprocessing_context=sys.argv[1])
+    batches = torch.cat(list(loader))
+    assert batches.shape == (12, 3, 32, 32)
+    assert torch.allclose(batches[:, 0, 0, 0], torch.tanh(torch.arange(12.0) / 12), atol=1e-6)
 """
 
 
-def check_loader(method: str) -> None:
-    thnn.TanhFunction.apply(torch.randn(1_000_000))  # creates the thread pool of this process
-    loader = DataLoader(Images(), batch_size=4, num_workers=2, multiprocessing_context=method)
-    batches = list(loader)
-    expected = torch.tanh(torch.arange(12.0) / 12)
-    assert torch.allclose(torch.cat(batches)[:, 0, 0, 0], expected, atol=1e-6)
-    assert torch.cat(batches).shape == (12, 3, 32, 32)
-
-
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_workers_of_a_loader(method: str) -> None:
-    script = "if __name__ == '__main__':\n    import warnings\n    warnings.simplefilter('default')\n"
-    script += "".join(f"    {line}\n" for line in LOADER.format(method=method).strip().splitlines())
-    python(script, PYTHONPATH=os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+def test_workers_of_a_loader(method: str, tmp_path: Path) -> None:
+    """Images are computed with thnn at each access."""
+    (tmp_path / "loader.py").write_text(LOADER)
+    python(tmp_path / "loader.py", method)
 
 
 # --- the floating-point mode ----------------------------------------------------------------------------------
@@ -320,7 +298,7 @@ assert values[0] != 0 and values[1] != 0
     platform.machine() not in ("x86_64", "AMD64") or sys.platform != "linux", reason="looks at MXCSR"
 )
 def test_the_floating_point_mode_does_not_change() -> None:
-    python(MODE)
+    python("-W", "error", "-c", MODE)
 
 
 def test_flushing_to_zero_is_the_callers_choice() -> None:

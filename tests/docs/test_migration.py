@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+from new_process import python
 from pages import printed
 
 from thnn.compat._contents import NAMES
@@ -21,11 +20,9 @@ def test_every_block_is_python() -> None:
 
 def test_blocks(tmp_path: Path) -> None:
     program = "".join(BLOCKS)
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
     shown = printed(program)
     assert len(shown) == program.count("print(")
-    assert done.stdout.splitlines() == shown
+    assert python("-c", program, cwd=tmp_path).splitlines() == shown
 
 
 def test_every_module_is_in_the_tables() -> None:

@@ -6,7 +6,6 @@ import ast
 import copy
 import os
 import pickle
-import subprocess
 import sys
 import threading
 import types
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 from cube import HEADER, KERNEL
+from new_process import Program
 from torch.autograd import gradcheck, gradgradcheck
 
 import thnn
@@ -192,9 +192,7 @@ def test_at_once(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setenv("THNN_CACHE", str(tmp_path / "cache"))
     header = write()
     program = f"import torch, thnn; print(thnn.load({str(header)!r}).CubeFunction.apply(torch.ones(2)).sum().item())"
-    processes = [
-        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(2)
-    ]
+    programs = [Program("-c", program) for _ in range(2)]
     results: list[float] = []
     threads = [
         threading.Thread(
@@ -207,7 +205,7 @@ def test_at_once(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     for thread in threads:
         thread.join()
     assert results == [2.0] * 4
-    assert [process.communicate()[0] for process in processes] == ["2.0\n"] * 2
+    assert [program.wait().stdout for program in programs] == ["2.0\n"] * 2
     assert len(list((tmp_path / "cache").glob("*.so"))) == 1
     assert not list((tmp_path / "cache").glob(".*"))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 from cube import KERNEL
+from new_process import python
 from test_load import SQUARE_HEADER, SQUARE_KERNEL, cube
 
 import thnn
@@ -89,10 +88,7 @@ def test_a_saved_program_finds_the_operators_of_its_library(
             text = '#include "factor.h"\n' + text.replace("x * x * x", f"{factor} x * x * x")
             (folder / "Own.c").write_text(text)
     for action, printed in (("save", ""), ("load", 3 * "[2.0, 2.0, 2.0]\n")):
-        done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM, action, *arguments], capture_output=True, text=True
-        )
-        assert (done.returncode, done.stdout) == (0, printed), done.stderr
+        assert python("-c", _PROGRAM, action, *arguments) == printed
 
 
 def test_namespaces_of_packages(write: Callable[..., Path], tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ import copy
 import itertools
 import math
 import pickle
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +15,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from new_process import Program, python
 from torch import Tensor, nn
 from torch.nn.utils import prune
 from torch.utils.checkpoint import checkpoint
@@ -544,7 +543,7 @@ def test_compiled(options: dict[str, Any]) -> None:
 
 def test_submodule_is_imported_at_the_first_access() -> None:
     program = "import sys, thnn; assert 'thnn.nn' not in sys.modules; thnn.nn.BatchNorm2d(3)"
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    python("-c", program)
 
 
 DDP = """
@@ -575,21 +574,9 @@ dist.destroy_process_group()
 
 def test_data_parallel_processes(tmp_path: Path) -> None:
     """Three steps of DistributedDataParallel, with buffers broadcast from rank 0, equal those with torch's layer."""
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", DDP, str(rank), str(tmp_path / "meeting")],
-            text=True,
-            stderr=subprocess.PIPE,
-        )
-        for rank in range(2)
-    ]
-    try:
-        errors = [process.communicate(timeout=120)[1] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-    assert [process.returncode for process in processes] == [0, 0], "\n".join(errors)
+    programs = [Program("-c", DDP, rank, tmp_path / "meeting") for rank in range(2)]
+    done = [program.wait() for program in programs]
+    assert [d.returncode for d in done] == [0, 0], "\n".join(d.stderr for d in done)
 
 
 @pytest.mark.parametrize("options", [{"momentum": 1.0}, {"unbiased": False}])

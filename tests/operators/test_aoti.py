@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from new_process import python
 
 import thnn
 
@@ -31,6 +30,6 @@ def test_package(tmp_path: Path) -> None:
             model, (torch.ones(2, 3),), dynamic_shapes=({0: torch.export.Dim("n")},)
         )
         torch._inductor.aoti_compile_and_package(program, package_path=str(package))
-        subprocess.run([sys.executable, "-c", LOAD, package, outputs], check=True)
+        python("-c", LOAD, package, outputs)
         for n, output in zip((2, 5), torch.load(outputs)):
             torch.testing.assert_close(output, model(torch.ones(n, 3)))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 import torch
+from new_process import python
 from torch import Tensor
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import make_boxed_func
@@ -185,6 +184,4 @@ def test_the_first_compilation_of_a_process_decomposes() -> None:
         "result, (code,) = utils.run_and_get_code(f, torch.ones(3))\n"
         "assert 'thnn.' not in code.split('def call')[1], code\n"
     )
-    assert (
-        subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False, timeout=300).returncode == 0
-    )
+    python("-W", "ignore", "-c", code)

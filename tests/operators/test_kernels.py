@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import resource
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from new_process import python
 from torch import Tensor
 
 import thnn
@@ -241,10 +240,7 @@ def test_the_profile_has_the_functions_of_compiled_code() -> None:
 
 @pytest.mark.slow
 def test_the_benchmark() -> None:
-    command = "-m", "tools.bench_compiled", "--backends", "aot_eager", "--rounds", "1"
-    printed = subprocess.run(
-        [sys.executable, *command], check=True, timeout=600, capture_output=True, text=True
-    )
+    printed = python("-m", "tools.bench_compiled", "--backends", "aot_eager", "--rounds", "1")
     for mode in ("training step", "inference"):
         for library in ("thnn.nn", "torch.nn"):
-            assert f"{mode}: {library} aot_eager" in printed.stdout
+            assert f"{mode}: {library} aot_eager" in printed

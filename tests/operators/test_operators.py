@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from new_process import python
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -389,7 +388,7 @@ def test_a_class_is_defined_while_torch_compiles() -> None:
         "x = torch.randn(3)\n"
         "assert torch.equal(torch.compile(f, fullgraph=True, backend='aot_eager')(x), f(x))\n"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
+    python("-c", code)
 
 
 @pytest.mark.slow
@@ -406,7 +405,7 @@ def test_threads_define_a_class_once() -> None:
         "        for found in pool.map(call, [cls] * 8):\n"
         "            assert torch.equal(found, cls()(x))\n"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
+    python("-c", code)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -448,8 +447,7 @@ def test_a_saved_program_is_loaded_by_another_process(tmp_path: Any) -> None:
         "for f in (torch.export.load(sys.argv[1]).module(), torch.jit.load(sys.argv[2])):\n"
         "    torch.testing.assert_close(f(x), x.tanh())\n"
     )
-    arguments = [sys.executable, "-W", "ignore", "-c", code, str(exported), str(traced)]
-    assert subprocess.run(arguments, check=False, timeout=300).returncode == 0
+    python("-W", "ignore", "-c", code, exported, traced)
 
 
 def test_operators_are_defined_once() -> None:
