@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,19 @@ def test_a_wrong_value_is_named() -> None:
 def test_a_wrong_shape_is_named() -> None:
     with pytest.raises(Failed, match=re.escape("f: y: has shape (2, 3), expected (6,)")):
         compare("f: y", torch.zeros(2, 3), torch.zeros(6), 1.0)
+
+
+def test_memory_that_has_the_right_values_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(runner: CaseRunner, function: Any, row: Any) -> None:
+        """Stands for a kernel that writes nothing, where new memory has the right values."""
+        if not row["output" if function.phase == "updateOutput" else "gradInput"].numel():
+            original(runner, function, row)
+
+    original = CaseRunner.call
+    monkeypatch.setattr(CaseRunner, "call", call)
+    row = SampleInput("s", {"input": normal(3, 4)})
+    text = fails(partial(values.check_large, dtype=torch.float64), TANH, row)
+    assert re.match(r"Tanh_updateOutput with every size one smaller: output\[0, 0\]: got nan, ", text)
 
 
 @pytest.mark.parametrize(

@@ -412,6 +412,17 @@ def lay_out(kind: str, tensor: Tensor) -> Tensor:
 # --- memory -------------------------------------------------------------------------------------------------
 
 
+def accumulates(key: str) -> bool:
+    """True for a result that is added to a tensor of the caller: 'accGradParameters.gradWeight'."""
+    name = key.split(".")[1]
+    return name.startswith("grad") and name != "gradInput"
+
+
+def poison(size: Sequence[int], like: Tensor) -> Tensor:
+    """A tensor of the type of `like`, full of NaN or of an integer that is no result."""
+    return torch.full(tuple(size), math.nan if like.is_floating_point() else -(2**30), dtype=like.dtype)
+
+
 class Snapshot:
     """The state of a tensor: memory, offset, size, strides, and every byte."""
 

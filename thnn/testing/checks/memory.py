@@ -15,8 +15,10 @@ from thnn.testing.case_runner import (
     CaseRunner,
     Failed,
     Snapshot,
+    accumulates,
     compare,
     in_place,
+    poison,
     same_bits,
     written,
 )
@@ -32,10 +34,10 @@ def check_contract(case: Case, sample: SampleInput) -> None:
     expected = runner.defined(everything)
 
     def stale(key: str, value: Tensor) -> Tensor:
-        return value if _accumulates(key) else _poison(everything[key].shape, value)
+        return value if accumulates(key) else poison(everything[key].shape, value)
 
     def wrong_size(key: str, value: Tensor) -> Tensor:
-        return value if _accumulates(key) else _poison((2, 1, 3), value)
+        return value if accumulates(key) else poison((2, 1, 3), value)
 
     same_bits(runner, " into outputs full of NaN", runner.run(output=stale), expected)
     # A loss may have one dimension or none.
@@ -49,15 +51,6 @@ def check_contract(case: Case, sample: SampleInput) -> None:
             check(runner, function, made, mine)
         if function is runner.forward:
             made = runner.made(everything)
-
-
-def _accumulates(key: str) -> bool:
-    name = key.split(".")[1]
-    return name.startswith("grad") and name != "gradInput"
-
-
-def _poison(size: Sequence[int], like: Tensor) -> Tensor:
-    return torch.full(tuple(size), math.nan if like.is_floating_point() else -(2**30), dtype=like.dtype)
 
 
 def _same_results(
@@ -75,7 +68,7 @@ def _check_untouched(
     row = runner.row(function, made)
     buffers = [a for a in function.arguments if a.role == "buffer"]
     for a in buffers:
-        row[a.name] = _poison((5,), torch.empty(0, dtype=dtype_of(a, runner.dtype)))
+        row[a.name] = poison((5,), torch.empty(0, dtype=dtype_of(a, runner.dtype)))
     changed = written(function, row)
     before = {n: Snapshot(v) for n, v in row.items() if isinstance(v, Tensor) and n not in changed}
     runner.call(function, row)
