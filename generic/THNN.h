@@ -2683,6 +2683,167 @@ TH_API void THNN_(RReLU_updateGradInput)(
     bool train,            // random slopes
     bool inplace);         // write the result into gradOutput
 
+/* GELU: output = input * P(input), where P is the distribution function of the standard normal distribution,
+   P(x) = (1 + erf(x / sqrt(2))) / 2. Any shape. Added after 2017. Source: Hendrycks and Gimpel 2016; torch.nn.GELU. */
+TH_API void THNN_(GELU_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of GELU w.r.t. its input: gradOutput * (P(input) + input * exp(-input^2 / 2) / sqrt(2 * pi)). */
+TH_API void THNN_(GELU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+
+/* GELUTanh: output = 0.5 * input * (1 + tanh(u)) with u = sqrt(2 / pi) * (input + 0.044715 * input^3), an approximation
+   of GELU. Any shape. Added after 2017. Source: Hendrycks and Gimpel 2016; torch.nn.GELU(approximate='tanh'). */
+TH_API void THNN_(GELUTanh_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of GELUTanh w.r.t. its input: gradOutput * (s + 2 * input * s * (1 - s) * du/dinput), where s is
+   (1 + tanh(u)) / 2. */
+TH_API void THNN_(GELUTanh_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+
+/* SiLU: output = input * sigmoid(input). Any shape. Added after 2017. Source: Elfwing, Uchibe and Doya 2017;
+   torch.nn.SiLU. */
+TH_API void THNN_(SiLU_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of SiLU w.r.t. its input: gradOutput * s * (1 + input * (1 - s)), s = sigmoid(input). */
+TH_API void THNN_(SiLU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input before the forward
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool inplace);         // write the result into gradOutput
+
+/* Mish: output = input * tanh(log(1 + exp(input))). Any shape. Added after 2017. Source: Misra 2019; torch.nn.Mish. */
+TH_API void THNN_(Mish_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of Mish w.r.t. its input: gradOutput * (t + input * (1 - t^2) * sigmoid(input)), where t is
+   tanh(log(1 + exp(input))). */
+TH_API void THNN_(Mish_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input before the forward
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool inplace);         // write the result into gradOutput
+
+/* HardSwish: output = input * min(max(input + 3, 0), 6) / 6. Any shape. Added after 2017. Source: Howard et al. 2019;
+   torch.nn.Hardswish. */
+TH_API void THNN_(HardSwish_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of HardSwish w.r.t. its input: 0 where input <= -3, gradOutput where input >= 3, else
+   gradOutput * (input / 3 + 0.5). */
+TH_API void THNN_(HardSwish_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input before the forward
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool inplace);         // write the result into gradOutput
+
+/* HardSigmoid: output = min(max(input + 3, 0), 6) / 6. Any shape. Added after 2017. Source: Howard et al. 2019;
+   torch.nn.Hardsigmoid. */
+TH_API void THNN_(HardSigmoid_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of HardSigmoid w.r.t. its input: gradOutput / 6 where -3 < input < 3, else 0. */
+TH_API void THNN_(HardSigmoid_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input before the forward
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool inplace);         // write the result into gradOutput
+
+/* CELU: output = input where input > 0, else alpha * (exp(input / alpha) - 1). Any shape.
+   Errors: ValueError for an alpha that is not above 0. Added after 2017. Source: Barron 2017; torch.nn.CELU. */
+TH_API void THNN_(CELU_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal alpha,     // [DEFAULT 1] above 0; output tends to -alpha for negative inputs
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of CELU w.r.t. its input: gradOutput where output > 0, else gradOutput * (output / alpha + 1).
+   Errors: ValueError for an alpha that is not above 0. */
+TH_API void THNN_(CELU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
+    THTensor *output,      // result of the forward
+    accreal alpha,         // above 0
+    bool inplace);         // write the result into gradOutput
+
+/* SELU: output = scale * input where input > 0, else scale * alpha * (exp(input) - 1), with
+   scale = 1.0507009873554805 and alpha = 1.6732632423543772. Any shape. Added after 2017. Source: Klambauer,
+   Unterthiner, Mayr and Hochreiter 2017; torch.nn.SELU. */
+TH_API void THNN_(SELU_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of SELU w.r.t. its input: scale * gradOutput where output > 0, else
+   gradOutput * (output + scale * alpha). */
+TH_API void THNN_(SELU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss w.r.t. input
+    THTensor *output,      // result of the forward
+    bool inplace);         // write the result into gradOutput
+
+/* SoftSign: output = input / (1 + |input|). Any shape. Added after 2017. Source: Torch7 nn.SoftSign;
+   torch.nn.Softsign. */
+TH_API void THNN_(SoftSign_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of SoftSign w.r.t. its input: gradOutput / (1 + |input|)^2. */
+TH_API void THNN_(SoftSign_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+
+/* TanhShrink: output = input - tanh(input). Any shape. Added after 2017. Source: Torch7 nn.TanhShrink;
+   torch.nn.Tanhshrink. */
+TH_API void THNN_(TanhShrink_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of TanhShrink w.r.t. its input: gradOutput * tanh(input)^2. */
+TH_API void THNN_(TanhShrink_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY criterion] */
 
@@ -2970,6 +3131,148 @@ TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
     THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss w.r.t. input
     THTensor *isTarget,     // [SAVED] as the forward left it
     bool sizeAverage);      // divide by N
+
+/* BCEWithLogitsCriterion: BCECriterion of sigmoid(input), without its rounding: the sum of
+   weights * (max(input, 0) - input * target + log(1 + exp(-|input|))), divided by the number of elements (not by the
+   sum of the weights) if sizeAverage.
+
+   Shapes: input, target and weights with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. Added after 2017. Source: torch.nn.BCEWithLogitsLoss. */
+TH_API void THNN_(BCEWithLogitsCriterion_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // input, any shape
+    THTensor *target,    // [TARGET] with as many elements as input
+    THTensor *output,    // [OUT] the loss, one element
+    bool sizeAverage,    // [DEFAULT true] divide by the number of elements
+    THTensor *weights);  // [OPTIONAL] factor of each element, as many as input has
+
+/* Gradient of BCEWithLogitsCriterion w.r.t. its input: weights * (sigmoid(input) - target), divided by the number of
+   elements if sizeAverage. */
+TH_API void THNN_(BCEWithLogitsCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] with as many elements as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool sizeAverage,     // divide by the number of elements
+    THTensor *weights);   // [OPTIONAL] factor of each element, as many as input has
+
+/* HuberCriterion: sum of 0.5 * d^2 where |d| <= delta and delta * (|d| - 0.5 * delta) elsewhere, d = input - target,
+   divided by the number of elements if sizeAverage.
+
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ and for a delta that is not above 0. Added after 2017. Source:
+   Huber 1964; torch.nn.HuberLoss. */
+TH_API void THNN_(HuberCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *target,  // [TARGET] with as many elements as input
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of elements
+    accreal delta);    // [DEFAULT 1] |d| from which the loss is linear, above 0
+
+/* Gradient of HuberCriterion w.r.t. its input: d clamped to [-delta, delta], divided by the number of elements if
+   sizeAverage. Errors: as the forward. */
+TH_API void THNN_(HuberCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] with as many elements as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool sizeAverage,     // divide by the number of elements
+    accreal delta);       // |d| from which the loss is linear, above 0
+
+/* PoissonNLLCriterion: negative log-likelihood of counts with a Poisson distribution, given the logarithm of its rate,
+   without the logarithm of the factorial: the sum of exp(input) - target * input, divided by the number of elements if
+   sizeAverage.
+
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. Added after 2017. Source: torch.nn.PoissonNLLLoss. */
+TH_API void THNN_(PoissonNLLCriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *target,   // [TARGET] with as many elements as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
+
+/* Gradient of PoissonNLLCriterion w.r.t. its input: exp(input) - target, divided by the number of elements if
+   sizeAverage. */
+TH_API void THNN_(PoissonNLLCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] with as many elements as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool sizeAverage);    // divide by the number of elements
+
+/* PoissonRateNLLCriterion: PoissonNLLCriterion, given the rate: the sum of input - target * log(input + eps), divided
+   by the number of elements if sizeAverage.
+
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. Added after 2017. Source:
+   torch.nn.PoissonNLLLoss(log_input=False). */
+TH_API void THNN_(PoissonRateNLLCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *target,  // [TARGET] with as many elements as input
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of elements
+    accreal eps);      // [DEFAULT 1e-8] keeps the logarithm of a rate of 0 finite
+
+/* Gradient of PoissonRateNLLCriterion w.r.t. its input: 1 - target / (input + eps), divided by the number of elements
+   if sizeAverage. */
+TH_API void THNN_(PoissonRateNLLCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] with as many elements as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool sizeAverage,     // divide by the number of elements
+    accreal eps);         // keeps the logarithm of a rate of 0 finite
+
+/* MarginRankingCriterion: sum of max(0, margin - target * input), where input is the difference of two scores and
+   target is 1 if the first one should be larger, else -1; divided by the number of elements if sizeAverage.
+
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. Added after 2017. Source: torch.nn.MarginRankingLoss.
+   [DERIVATIVE constant] */
+TH_API void THNN_(MarginRankingCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *target,  // [TARGET] with as many elements as input
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of elements
+    accreal margin);   // [DEFAULT 0] no loss where target * input is above it
+
+/* Gradient of MarginRankingCriterion w.r.t. its input: -target where target * input <= margin (in MarginCriterion:
+   below margin), else 0, divided by the number of elements if sizeAverage. */
+TH_API void THNN_(MarginRankingCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] with as many elements as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool sizeAverage,     // divide by the number of elements
+    accreal margin);      // no loss where target * input is above it
+
+/* HingeEmbeddingCriterion: sum of input where target is 1 and of max(0, margin - input) where target is -1, and of both
+   for any other target, divided by the number of elements if sizeAverage.
+
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. Added after 2017. Source: torch.nn.HingeEmbeddingLoss.
+   [DERIVATIVE constant] */
+TH_API void THNN_(HingeEmbeddingCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *target,  // [TARGET] with as many elements as input
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of elements
+    accreal margin);   // [DEFAULT 1] no loss for target -1 where input is above it
+
+/* Gradient of HingeEmbeddingCriterion w.r.t. its input: 1 where target is 1; -1 where target is -1 and input <= margin,
+   else 0; the sum of both for any other target. Divided by the number of elements if sizeAverage. */
+TH_API void THNN_(HingeEmbeddingCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] with as many elements as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    bool sizeAverage,     // divide by the number of elements
+    accreal margin);      // no loss for target -1 where input is above it
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY tables] */

@@ -22,6 +22,7 @@
 
      SCALAR(name)    accreal name_; the expressions see it as `name`, of type real. Names that the macros declare (x, y,
      g, t, w, norm, loss, ...) are rejected
+     POSITIVE(name)  a SCALAR that must be above 0
      INPLACE         bool inplace
      WEIGHTS         THTensor *weights: a factor for each element, or NULL
      BUFFER(name)    THTensor *name, neither read nor written
@@ -44,6 +45,7 @@
   void THNN_(module##_updateOutput)(THNNState *state, THTensor *input, THTensor *output                         \
                                     TH_EACH(TH_PARAMETER, arguments))                                          \
   {                                                                                                             \
+    TH_EACH(TH_CHECK, arguments)                                                                                \
     __VA_ARGS__;                                                                                                \
     if (inplace) {                                                                                              \
       THNN_CHECK_DISTINCT_ADDRESSES(input);                                                                     \
@@ -64,6 +66,7 @@
                                        TH_EACH(TH_PARAMETER, arguments))                                       \
   {                                                                                                             \
     (void)input;                                                                                                \
+    TH_EACH(TH_CHECK, arguments)                                                                                \
     __VA_ARGS__;                                                                                                \
     THNN_CHECK_SAME_COUNT(source, gradOutput);                                                                  \
     if (inplace) {                                                                                              \
@@ -104,6 +107,7 @@
   }
 
 #define CRITERION_OUTPUT_(target, arguments, f, ...)                                                            \
+  TH_EACH(TH_CHECK, arguments)                                                                                  \
   THNN_CHECK_SAME_COUNT(input, target);                                                                         \
   if (weights) THNN_CHECK_SAME_COUNT(input, weights);                                                           \
   THNN_RESIZE_TO_ONE(output);                                                                                   \
@@ -125,6 +129,7 @@
 #endif
 
 #define CRITERION_GRAD_INPUT_(target, arguments, gradient)                                                      \
+  TH_EACH(TH_CHECK, arguments)                                                                                  \
   THNN_CHECK_SAME_COUNT(input, target);                                                                         \
   if (weights) THNN_CHECK_SAME_COUNT(input, weights);                                                           \
   THNN_RESIZE_LIKE(gradInput, input);                                                                           \
@@ -158,6 +163,7 @@ static THNNTensor *const weights __attribute__((unused)) = NULL;
 /* The parameter of the function for each of (arguments). */
 #define TH_PARAMETER_
 #define TH_PARAMETER_SCALAR(name) , accreal name##_
+#define TH_PARAMETER_POSITIVE(name) , accreal name##_
 #define TH_PARAMETER_INPLACE , bool inplace
 #define TH_PARAMETER_WEIGHTS , THTensor *weights
 #define TH_PARAMETER_BUFFER(name) , THTensor *name __attribute__((unused))
@@ -169,9 +175,18 @@ static THNNTensor *const weights __attribute__((unused)) = NULL;
 #define TH_CONSTANT_SCALAR(name)                                                                                \
   static_assert(TH_IS_FREE(name), "SCALAR(" #name "): the macro declares this name itself, choose another");   \
   const real name __attribute__((unused)) = (real)name##_;
+#define TH_CONSTANT_POSITIVE(name) TH_CONSTANT_SCALAR(name)
 #define TH_CONSTANT_INPLACE
 #define TH_CONSTANT_WEIGHTS
 #define TH_CONSTANT_BUFFER(name)
+
+/* The check of each of (arguments). */
+#define TH_CHECK_
+#define TH_CHECK_SCALAR(name)
+#define TH_CHECK_POSITIVE(name) THNN_CHECK(name##_ > 0, name, "expected above 0, got %g", name##_);
+#define TH_CHECK_INPLACE
+#define TH_CHECK_WEIGHTS
+#define TH_CHECK_BUFFER(name)
 
 /* True unless an inner declaration of the macros would hide a scalar of this name, or a scalar of this
    name would hide a default above. */

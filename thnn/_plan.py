@@ -51,10 +51,12 @@ class OutputForInput(NamedTuple):
 # By the names of modules of the package. In-place calls with a gradient require the condition, and traced code keeps
 # the output where it holds.
 OUTPUT_FOR_INPUT: Mapping[str, OutputForInput] = {
+    "CELU": OutputForInput("alpha"),
     "ELU": OutputForInput("alpha"),
     "HardTanh": OutputForInput(),
     "LeakyReLU": OutputForInput("negval"),
     "RReLU": OutputForInput("lower"),
+    "SELU": OutputForInput(),
     "Threshold": OutputForInput("threshold", least="val", is_saved_at_0=True),
 }
 

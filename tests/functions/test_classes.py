@@ -53,7 +53,8 @@ def test_every_module_has_a_class() -> None:
         "SoftplusFunction": "did you mean thnn.SoftPlusFunction",
         "LeakyReLuFunction": "did you mean thnn.LeakyReLUFunction",
         "HardTanFunction": "did you mean thnn.HardTanhFunction",
-        "GELUFunction": r"torch\.nn\.GELU works beside the layers of thnn",  # no misspelt ELU
+        "PixelShuffleFunction": r"torch\.nn\.PixelShuffle works beside the layers of thnn",
+        "AdaptiveMaxPool3dFunction": r"torch\.nn\.AdaptiveMaxPool3d works beside",  # no misspelt AdaptiveMaxPool2d
         "Conv2D": r"did you mean thnn\.nn\.Conv2d\?",
     }.items():
         with pytest.raises(AttributeError, match=f"'{wrong}'.*{hint}"):

@@ -593,6 +593,26 @@ def test_long_sums_of_convolution_gradients() -> None:
         assert relative(value, expected) < 2e-6
 
 
+# --- activations ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_gelu_keeps_its_digits(dtype: torch.dtype) -> None:
+    x = torch.linspace(-8, 8, 4001, dtype=torch.float64).to(dtype)
+    exact = x.double() * torch.special.ndtr(x.double())
+    ours, theirs = thnn.GELUFunction.apply(x).double(), F.gelu(x).double()
+    eps = torch.finfo(dtype).eps
+    if dtype is torch.float32:
+        assert (ours - exact).abs().max() <= (theirs - exact).abs().max()
+        assert ((ours - exact) / exact).abs().nan_to_num(0).max() < 20 * eps
+    # Tails by the continued fraction of Laplace.
+    t, fraction = x[x < -6].double(), 0.0
+    for k in range(60, 0, -1):
+        fraction = k / (-t + fraction)
+    tail = t * (-t * t / 2).exp() / math.sqrt(2 * math.pi) / (-t + fraction)
+    assert ((ours[x < -6] - tail) / tail).abs().max() < 40 * eps
+
+
 # --- huge windows and strides ---------------------------------------------------------------------------------
 
 

@@ -69,6 +69,17 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "ReLU6": {},
     "LeakyReLU": {"negative_slope": _number(0.01, 2)},
     "ELU": {"alpha": _number(-1, 2)},
+    "CELU": {
+        "alpha": st.sampled_from([0.25, 0.5, 1, 2])
+    },  # torch rounds 1 / alpha to float32 in float64, too
+    "SELU": {},
+    "GELU": {"approximate": st.sampled_from(["none", "tanh"])},
+    "SiLU": {},
+    "Mish": {},
+    "Hardswish": {},
+    "Hardsigmoid": {},
+    "Softsign": {},
+    "Tanhshrink": {},
     "Hardtanh": {"min_val": _number(-2, 0), "max_val": _number(0.25, 2)},
     "Hardshrink": {"lambd": _number(0, 1)},
     "Softshrink": {"lambd": _number(0, 1)},
@@ -78,13 +89,19 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "Tanh": {},
     "RReLU": {"lower": _number(0.1, 0.2), "upper": _number(0.3, 0.4)},
 }
-_IN_PLACE = ("Threshold", "ReLU", "ReLU6", "LeakyReLU", "ELU", "Hardtanh", "RReLU")
+_IN_PLACE = (
+    *("Threshold", "ReLU", "ReLU6", "LeakyReLU", "ELU", "Hardtanh", "RReLU"),
+    *("CELU", "SELU", "SiLU", "Mish", "Hardswish", "Hardsigmoid"),
+)
 
 
 @st.composite
 def _activation(draw: Draw, name: str) -> Configuration:
     keywords = {n: draw(strategy) for n, strategy in _SETTINGS[name].items()}
-    return Configuration(keywords=keywords, inputs=(draw(_any_shape()),), training=name != "RReLU")
+    x = draw(_any_shape())
+    if name == "Hardsigmoid":  # torch rounds 1 / 6 to float32 in float64, too
+        x = x.float()
+    return Configuration(keywords=keywords, inputs=(x,), training=name != "RReLU")
 
 
 @st.composite
@@ -305,7 +322,10 @@ def _embedding(draw: Draw, name: str) -> Configuration:
 
 # Criteria
 
-_ELEMENTWISE = ("L1Loss", "MSELoss", "SmoothL1Loss", "BCELoss", "KLDivLoss", "SoftMarginLoss")
+_ELEMENTWISE = (
+    *("L1Loss", "MSELoss", "SmoothL1Loss", "BCELoss", "KLDivLoss", "SoftMarginLoss"),
+    *("BCEWithLogitsLoss", "HuberLoss", "PoissonNLLLoss", "HingeEmbeddingLoss"),
+)
 
 
 @st.composite
@@ -326,9 +346,32 @@ def _elementwise(draw: Draw, name: str) -> Configuration:
         keywords["reduction"] = draw(st.sampled_from(["mean", "sum", "none", "batchmean"]))
         if keywords["log_target"]:
             target = target.log()
-    elif name == "SoftMarginLoss":
+    elif name in ("SoftMarginLoss", "HingeEmbeddingLoss"):
         target, by_target = target.sign(), False
+    elif name == "BCEWithLogitsLoss":
+        target = target.sigmoid().round() if draw(st.booleans()) else target.sigmoid()
+        for factor in ("weight", "pos_weight"):
+            if draw(st.booleans()):
+                keywords[factor] = torch.rand(x.shape[-1:], dtype=x.dtype) * 2
+    elif name == "HuberLoss":
+        keywords["delta"] = draw(st.sampled_from([1.0, 0.5, 2.0]))
+    elif name == "PoissonNLLLoss":
+        target = (target.abs() * 3).floor() + 0.5
+        keywords |= {"log_input": draw(st.booleans()), "full": draw(st.booleans())}
+        if not keywords["log_input"]:
+            x = x.abs() + 0.1
     return Configuration((), keywords, (x, target), (0, 1) if by_target else (0,))
+
+
+@st.composite
+def _ranking(draw: Draw, name: str) -> Configuration:
+    x = draw(_any_shape(1))
+    keywords = {
+        "margin": draw(st.sampled_from([0.0, 0.5])),
+        "reduction": draw(st.sampled_from(["mean", "sum", "none"])),
+    }
+    other, target = (torch.randn(x.shape, dtype=x.dtype) for _ in range(2))
+    return Configuration((), keywords, (x, other, target.sign()), (0, 1))
 
 
 @st.composite
@@ -449,6 +492,7 @@ CONFIGURATIONS: dict[str, Any] = {
     **{n: _rows(n) for n in ("LayerNorm", "RMSNorm")},
     **{n: _embedding(n) for n in ("Embedding", "EmbeddingBag")},
     **{n: _elementwise(n) for n in _ELEMENTWISE},
+    "MarginRankingLoss": _ranking("MarginRankingLoss"),
     **{
         n: _classes(n)
         for n in ("NLLLoss", "NLLLoss2d", "CrossEntropyLoss", "MultiMarginLoss", "MultiLabelMarginLoss")

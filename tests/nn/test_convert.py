@@ -236,7 +236,7 @@ def test_a_subclass_that_inherits_its_forward_is_converted() -> None:
         (nn.Conv2d(2, 3, 3).half(), "has torch.float16"),
         (nn.Conv2d(2, 3, 3, device="meta"), "on meta"),
         (nn.Linear(2, 3).bfloat16(), "has torch.bfloat16"),
-        (nn.GELU(), "thnn has no such layer"),
+        (nn.ChannelShuffle(2), "thnn has no such layer"),
         (nn.SyncBatchNorm(3), "thnn.nn.convert_sync_batchnorm() converts it"),
         (nn.LSTM(2, 3, proj_size=1), "has proj_size"),
     ],

@@ -27,7 +27,18 @@ CALLS: dict[str, dict[str, Any]] = {
         name: {"input": MATRIX}
         for name in (
             *("elu", "hardshrink", "hardtanh", "leaky_relu", "logsigmoid", "relu", "relu6", "rrelu"),
-            *("sigmoid", "softplus", "softshrink", "tanh"),
+            *(
+                "sigmoid",
+                "softplus",
+                "softshrink",
+                "tanh",
+                "celu",
+                "gelu",
+                "hardsigmoid",
+                "hardswish",
+                "mish",
+            ),
+            *("selu", "silu", "softsign", "tanhshrink"),
         )
     },
     **{name: {"input": MATRIX, "dim": 1} for name in ("glu", "softmax", "softmin", "log_softmax")},
@@ -38,12 +49,29 @@ CALLS: dict[str, dict[str, Any]] = {
         name: {"input": MATRIX, "target": torch.rand(3, 4), "reduction": "mean"}
         for name in (
             "binary_cross_entropy",
+            "hinge_embedding_loss",
+            "huber_loss",
             "kl_div",
             "l1_loss",
             "mse_loss",
+            "poisson_nll_loss",
             "smooth_l1_loss",
             "soft_margin_loss",
         )
+    },
+    "binary_cross_entropy_with_logits": {
+        "input": MATRIX,
+        "target": torch.rand(3, 4),
+        "weight": VECTOR,
+        "pos_weight": VECTOR,
+        "reduction": "mean",
+    },
+    "margin_ranking_loss": {
+        "input1": MATRIX,
+        "input2": torch.rand(3, 4),
+        "target": torch.ones(3, 4),
+        "margin": 0.5,
+        "reduction": "mean",
     },
     **{
         name: {"input": MATRIX, "target": CLASSES, "weight": VECTOR, "reduction": "mean"}

@@ -82,7 +82,7 @@ def test_every_layer_is_compared() -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("GELU", r"; torch\.nn\.GELU works beside the layers of thnn"),
+        ("ChannelShuffle", r"; torch\.nn\.ChannelShuffle works beside the layers of thnn"),
         ("Sequential", r"; torch\.nn\.Sequential works beside the layers of thnn"),
         ("Conv2D", r"; did you mean thnn\.nn\.Conv2d\?"),
         ("BatchNorm", r"; did you mean thnn\.nn\.BatchNorm1d or BatchNorm2d or BatchNorm3d\?"),
@@ -100,7 +100,7 @@ def test_hints_of_missing_names(name: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("gelu", r"; torch\.nn\.functional\.gelu works beside the functions of thnn"),
+        ("channel_shuffle", r"; torch\.nn\.functional\.channel_shuffle works beside the functions of thnn"),
         ("con2d", r"; did you mean conv2d\?"),
         ("frobnicate", ""),
     ],
@@ -637,7 +637,8 @@ def test_inputs_of_other_kinds_are_refused(name: str, kind: str, data: Any) -> N
         layer = pair(name, configuration)[0]
         make, message = WRONG_INPUTS[kind]
         wrong = make(torch.ones(2, 3) if is_packed or not input.numel() else input.float())
-    with pytest.raises((TypeError, ValueError), match=f"^{name}: input: {message}"):
+    first = next(iter(inspect.signature(layer.forward).parameters))
+    with pytest.raises((TypeError, ValueError), match=f"^{name}: {first}: {message}"):
         layer(wrong, *others)
 
 

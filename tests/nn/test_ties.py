@@ -19,6 +19,8 @@ INFINITY = float("inf")
 
 def compare(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any], *inputs: Any) -> None:
     for dtype in (torch.float32, torch.float64):
+        if name == "Hardsigmoid" and dtype is torch.float64:
+            continue  # torch rounds 1 / 6 to float32
         typed = tuple(v.to(dtype) if isinstance(v, Tensor) and v.is_floating_point() else v for v in inputs)
         configuration = Configuration(arguments, keywords, typed, training=False)
         ours, theirs = pair(name, configuration)
@@ -34,12 +36,17 @@ def compare(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any], *in
         ("PReLU", (1, 0.0)), ("RReLU", ()), ("ELU", ()), ("ELU", (0.5,)), ("ELU", (0.0,)),
         ("Hardshrink", ()), ("Hardshrink", (1.0,)), ("Hardshrink", (0.0,)), ("Hardshrink", (-1.0,)),
         ("Softshrink", ()), ("Softshrink", (1.0,)), ("Softshrink", (0.0,)), ("LogSigmoid", ()),
-        ("Softplus", (1.0, 20.0)), ("Sigmoid", ()), ("Tanh", ()),
+        ("Softplus", (1.0, 20.0)), ("Sigmoid", ()), ("Tanh", ()), ("CELU", ()), ("CELU", (0.5,)), ("SELU", ()),
+        ("SiLU", ()), ("Mish", ()), ("Hardswish", ()), ("Hardsigmoid", ()), ("GELU", ()), ("GELU", ("tanh",)),
+        ("Softsign", ()), ("Tanhshrink", ()),
     ],
 )  # fmt: skip
 def test_activations(name: str, arguments: tuple[Any, ...]) -> None:
-    values = [-INFINITY, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 6.0, INFINITY]
-    if name != "ELU":  # docs/differences.md
+    values = [-3.0, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 6.0]
+    # docs/differences.md
+    if name not in ("GELU", "Softsign"):
+        values += [INFINITY, -INFINITY]
+    if name not in ("ELU", "CELU", "SELU", "Hardswish", "Hardsigmoid"):
         values.append(float("nan"))
     compare(name, arguments, {}, torch.tensor(values))
 
@@ -47,7 +54,12 @@ def test_activations(name: str, arguments: tuple[Any, ...]) -> None:
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
 @pytest.mark.parametrize(
     ("name", "keywords"),
-    [("L1Loss", {}), ("MSELoss", {}), *(("SmoothL1Loss", {"beta": b}) for b in (0, 0.5, 1.0, 1.5, 2.0))],
+    [
+        ("L1Loss", {}),
+        ("MSELoss", {}),
+        *(("SmoothL1Loss", {"beta": b}) for b in (0, 0.5, 1.0, 1.5, 2.0)),
+        *(("HuberLoss", {"delta": d}) for d in (0.5, 1.0, 2.0)),
+    ],
 )
 def test_distances(name: str, keywords: dict[str, Any], reduction: str) -> None:
     values = torch.tensor([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
@@ -79,6 +91,16 @@ def test_criteria_of_probabilities(reduction: str) -> None:
         torch.tensor([-30.0, -1.0, -0.0, 0.0, 1.0, 30.0]), torch.tensor([1.0, -1.0, 0.0])
     ).unbind(1)
     compare("SoftMarginLoss", (), {"reduction": reduction}, inputs, signs)
+    compare("BCEWithLogitsLoss", (), {"reduction": reduction}, inputs, signs.clamp(min=0))
+    for factor in (0.0, 0.1, 3.0):  # 0.1 + 1 - 1 is not 0.1
+        keywords = {"reduction": reduction, "pos_weight": torch.tensor(factor)}
+        compare("BCEWithLogitsLoss", (), keywords, inputs, signs.clamp(min=0))
+    rates, counts = torch.cartesian_prod(
+        torch.tensor([0.0, 0.5, 2.0]), torch.tensor([0.0, 1.0, 1.5, 7.0])
+    ).unbind(1)
+    for log_input, full in itertools.product((False, True), repeat=2):
+        keywords = {"reduction": reduction, "log_input": log_input, "full": full}
+        compare("PoissonNLLLoss", (), keywords, rates, counts)
     rows = torch.tensor([[-INFINITY, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, -INFINITY]])
     for name in ("NLLLoss", "CrossEntropyLoss"):
         compare(name, (), {"reduction": reduction}, rows, torch.tensor([1, 2, 0]))
@@ -87,6 +109,11 @@ def test_criteria_of_probabilities(reduction: str) -> None:
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
 def test_margins(reduction: str) -> None:
     values = torch.tensor([-1.0, 0.0, 0.5, 1.0])
+    scores, others, signs = torch.cartesian_prod(values, values, torch.tensor([-1.0, 0.0, 1.0])).unbind(1)
+    for margin in (0.0, 0.5, 1.0):
+        keywords = {"reduction": reduction, "margin": margin}
+        compare("HingeEmbeddingLoss", (), keywords, scores, signs)
+        compare("MarginRankingLoss", (), keywords, scores, others, signs)
     rows = torch.cartesian_prod(values, values, values)
     classes = torch.arange(3).repeat_interleave(len(rows))
     for p, margin in itertools.product((1, 2), (0.0, 0.5, 1.0, 1.5)):

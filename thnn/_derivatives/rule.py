@@ -35,9 +35,17 @@ def check_overwritable(function: Function, input: Any) -> None:
 
 
 def check_in_place(
-    function: Function, condition: OutputForInput | None, input: Tensor, scalars: Mapping[str, Any]
+    function: Function,
+    condition: OutputForInput | None,
+    input: Tensor,
+    scalars: Mapping[str, Any],
+    *,
+    reads_input: bool,
 ) -> None:
-    """Raises ValueError where an in-place forward could not be differentiated, before anything is overwritten."""
+    """Raises ValueError where an in-place forward could not be differentiated, before anything is overwritten.
+
+    `reads_input`: without a condition, the gradient is a function of the input only.
+    """
     check_overwritable(function, input)
     where = f"{function.name}: input: "
     if input.requires_grad and input.is_leaf:
@@ -48,6 +56,10 @@ def check_in_place(
     if is_output_of_several(input):
         raise ValueError(
             where + "one of several outputs of an operation (unbind, split) cannot be overwritten in place"
+        )
+    if condition is None and reads_input:
+        raise ValueError(
+            where + "the gradient is a function of the input, which cannot be overwritten in place"
         )
     if condition is None or isinstance(condition.least, str):
         return  # C functions compare two scalars themselves

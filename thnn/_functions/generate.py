@@ -108,7 +108,12 @@ def _bind(
         lambda values: _derivatives.check_overwritable(function, values[0]),
         lambda values: increment_version((values[0],)),
         lambda values: _derivatives.check_in_place(
-            function, plan.output_for_input, values[0], dict(zip(parameters, values))
+            function,
+            plan.output_for_input,
+            values[0],
+            dict(zip(parameters, values)),
+            # A function of a loaded header may compute its gradient from the result in place of the input.
+            reads_input=library is THNN and plan.inputs[0] in plan.keep,
         ),
         differentiate,
     ]

@@ -25,8 +25,9 @@ from thnn._operators.model import OperatorModel
 Placements = Mapping[str, Any]
 
 POINTWISE = frozenset({
-    "Abs", "ELU", "HardShrink", "HardTanh", "LeakyReLU", "LogSigmoid", "Sigmoid", "SoftPlus", "SoftShrink", "Sqrt",
-    "Square", "Tanh", "Threshold",
+    "Abs", "CELU", "ELU", "GELU", "GELUTanh", "HardShrink", "HardSigmoid", "HardSwish", "HardTanh", "LeakyReLU",
+    "LogSigmoid", "Mish", "SELU", "SiLU", "Sigmoid", "SoftPlus", "SoftShrink", "SoftSign", "Sqrt", "Square",
+    "Tanh", "TanhShrink", "Threshold",
 })  # fmt: skip
 _NORMALIZATIONS = ("BatchNormalization", "BatchNormalizationReLU")
 #: The number of dimensions of a batch, by the beginning of a module's name.

@@ -10,6 +10,7 @@ from thnn.nn.functional import activation as F
 
 _ANY = "input and output (*), any shape"
 _IN_PLACE = "With inplace=True the input is overwritten."
+_IN_PLACE_BY_TORCH = _IN_PLACE + " A call in place with a gradient is computed by torch."
 
 
 class Threshold(torch.nn.Threshold):
@@ -106,6 +107,109 @@ class ELU(torch.nn.ELU):
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
+
+
+class CELU(torch.nn.CELU):
+    __doc__ = layer_doc(
+        "CELU",
+        "input where it is positive, else alpha * (exp(input / alpha) - 1)",
+        _ANY,
+        "CELUFunction, by torch for a negative alpha",
+        remarks=_IN_PLACE,
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class SELU(torch.nn.SELU):
+    __doc__ = layer_doc(
+        "SELU",
+        "scale * input where it is positive, else scale * alpha * (exp(input) - 1), with the constants of torch",
+        _ANY,
+        "SELUFunction",
+        remarks=_IN_PLACE,
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.selu(input, self.inplace)
+
+
+class GELU(torch.nn.GELU):
+    __doc__ = layer_doc(
+        "GELU",
+        "input * P(input), P being the standard normal distribution function or its approximation by tanh",
+        _ANY,
+        "GELUFunction and GELUTanhFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.gelu(input, self.approximate)
+
+
+class SiLU(torch.nn.SiLU):
+    __doc__ = layer_doc("SiLU", "input * sigmoid(input)", _ANY, "SiLUFunction", remarks=_IN_PLACE_BY_TORCH)
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.silu(input, self.inplace)
+
+
+class Mish(torch.nn.Mish):
+    __doc__ = layer_doc(
+        "Mish", "input * tanh(log(1 + exp(input)))", _ANY, "MishFunction", remarks=_IN_PLACE_BY_TORCH
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.mish(input, self.inplace)
+
+
+class Hardswish(torch.nn.Hardswish):
+    __doc__ = layer_doc(
+        "Hardswish",
+        "input * min(max(input + 3, 0), 6) / 6",
+        _ANY,
+        "HardSwishFunction",
+        remarks=_IN_PLACE_BY_TORCH,
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardswish(input, self.inplace)
+
+
+class Hardsigmoid(torch.nn.Hardsigmoid):
+    __doc__ = layer_doc(
+        "Hardsigmoid",
+        "min(max(input + 3, 0), 6) / 6",
+        _ANY,
+        "HardSigmoidFunction",
+        remarks=_IN_PLACE_BY_TORCH,
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardsigmoid(input, self.inplace)
+
+
+class Softsign(torch.nn.Softsign):
+    __doc__ = layer_doc("Softsign", "input / (1 + |input|)", _ANY, "SoftSignFunction")
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softsign(input)
+
+
+class Tanhshrink(torch.nn.Tanhshrink):
+    __doc__ = layer_doc("Tanhshrink", "input - tanh(input)", _ANY, "TanhShrinkFunction")
+
+    @layer_forward
+    def forward(self, input: Tensor) -> Tensor:
+        return F.tanhshrink(input)
 
 
 class GLU(torch.nn.GLU):

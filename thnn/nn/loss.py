@@ -57,6 +57,18 @@ class SmoothL1Loss(torch.nn.SmoothL1Loss):
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
+class HuberLoss(torch.nn.HuberLoss):
+    __doc__ = _doc(
+        "HuberLoss",
+        "Mean or sum of d^2 / 2 where d = |input - target| is at most delta, else delta * (d - delta / 2)",
+        "HuberCriterionFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.huber_loss(input, target, self.reduction, self.delta)
+
+
 class BCELoss(torch.nn.BCELoss):
     __doc__ = _doc(
         "BCELoss",
@@ -68,6 +80,20 @@ class BCELoss(torch.nn.BCELoss):
     @layer_forward
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(torch.nn.BCEWithLogitsLoss):
+    __doc__ = _doc(
+        "BCEWithLogitsLoss",
+        "BCELoss of sigmoid(input), without overflow; pos_weight multiplies the first logarithm",
+        "BCEWithLogitsCriterionFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
 
 
 class NLLLoss(torch.nn.NLLLoss):
@@ -139,6 +165,46 @@ class SoftMarginLoss(torch.nn.SoftMarginLoss):
     @layer_forward
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class HingeEmbeddingLoss(torch.nn.HingeEmbeddingLoss):
+    __doc__ = _doc(
+        "HingeEmbeddingLoss",
+        "Mean or sum of input for targets of 1, and of max(0, margin - input) for targets of -1",
+        "HingeEmbeddingCriterionFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
+
+
+class MarginRankingLoss(torch.nn.MarginRankingLoss):
+    __doc__ = _doc(
+        "MarginRankingLoss",
+        "Mean or sum of max(0, margin - target * (input1 - input2)), targets 1 and -1",
+        "MarginRankingCriterionFunction of the difference",
+        "input1, input2 and target (*), the same size; output () or, with reduction='none', (*)",
+    )
+
+    @layer_forward
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
+class PoissonNLLLoss(torch.nn.PoissonNLLLoss):
+    __doc__ = _doc(
+        "PoissonNLLLoss",
+        "Negative log-likelihood of counts with a Poisson distribution, given its rate or, with log_input, the"
+        "\n    logarithm of it",
+        "PoissonNLLCriterionFunction and PoissonRateNLLCriterionFunction",
+    )
+
+    @layer_forward
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        return F.poisson_nll_loss(
+            log_input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction
+        )
 
 
 class MultiMarginLoss(torch.nn.MultiMarginLoss):

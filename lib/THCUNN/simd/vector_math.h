@@ -30,6 +30,8 @@ TH_MATH float th_expm1_le0(float x) { return expm1f(x); }
 TH_MATH double th_expm1_le0(double x) { return expm1(x); }
 TH_MATH float th_tanh(float x) { return tanhf(x); }
 TH_MATH double th_tanh(double x) { return tanh(x); }
+TH_MATH float th_erfc(float x) { return erfcf(x); }
+TH_MATH double th_erfc(double x) { return erfc(x); }
 TH_MATH float th_pow(float x, float y) { return powf(x, y); }
 TH_MATH double th_pow(double x, double y) { return pow(x, y); }
 
@@ -41,6 +43,10 @@ TH_MATH real th_sigmoid(real x)
   return (x < 0 ? e : 1) / (1 + e);
 }
 TH_MATH real th_softplus(real x) { return (x > 0 ? x : x != x ? x : 0) + th_log1p(th_exp_of_minus_abs(x)); }
+
+/* The standard normal distribution. */
+TH_MATH real th_normal_density(real x) { return (real)0.39894228040143267794 * th_exp((real)-0.5 * x * x); }
+TH_MATH real th_normal_cdf(real x) { return (real)0.5 * th_erfc((real)-0.70710678118654752440 * x); }
 
 /* Logarithms of a probability and of its complement, at least -100; NaN stays NaN. */
 TH_MATH real th_at_least_minus_100(real x) { return x < -100 ? (real)-100 : x; }

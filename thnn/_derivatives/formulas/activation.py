@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,6 +71,57 @@ def _log_sigmoid(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Ten
     return {"gradInput": gradOutput * torch.sigmoid(-input)}
 
 
+def _gelu(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    cdf = 0.5 * torch.erfc(-math.sqrt(0.5) * input)
+    density = torch.exp(-0.5 * input * input) / math.sqrt(2 * math.pi)
+    return {"gradInput": gradOutput * (cdf + input * density)}
+
+
+def _gelu_tanh(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    bounded = input.clamp(-25, 25)  # beyond it, the result is 0 or 1, without an overflow
+    squares = bounded * bounded
+    factor = math.sqrt(8 / math.pi)
+    s = torch.sigmoid(factor * bounded * (1 + 0.044715 * squares))
+    slope = factor * bounded * (1 + 3 * 0.044715 * squares)
+    return {"gradInput": gradOutput * s * (1 + slope * (1 - s))}
+
+
+def _silu(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    s = torch.sigmoid(input)
+    return {"gradInput": gradOutput * s * (1 + input * (1 - s))}
+
+
+def _mish(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    t = torch.tanh(torch.nn.functional.softplus(input))
+    return {"gradInput": gradOutput * (t + input * (1 - t * t) * torch.sigmoid(input))}
+
+
+def _hard_swish(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    inside = torch.where(input >= 3, gradOutput, gradOutput * (input / 3 + 0.5))
+    return {"gradInput": inside.masked_fill(input <= -3, 0)}
+
+
+def _hard_sigmoid(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": (gradOutput / 6).masked_fill((input <= -3) | (input >= 3), 0)}
+
+
+def _celu(needs: Any, gradOutput: Tensor, output: Tensor, alpha: float) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(output > 0, gradOutput, gradOutput * (output / alpha + 1))}
+
+
+def _selu(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    scale, alpha = 1.0507009873554805, 1.6732632423543772
+    return {"gradInput": torch.where(output > 0, scale * gradOutput, gradOutput * (output + scale * alpha))}
+
+
+def _soft_sign(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput / (1 + input.abs()).square()}
+
+
+def _tanh_shrink(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * torch.tanh(input).square()}
+
+
 def _gated_linear(needs: Any, gradOutput: Tensor, input: Tensor, dim: int) -> dict[str, Tensor]:
     a, b = input.chunk(2, dim)
     s = torch.sigmoid(b)
@@ -119,6 +171,16 @@ FORMULAS: Mapping[str, Formula] = {
     "ELU": _elu,
     "SoftPlus": _soft_plus,
     "LogSigmoid": _log_sigmoid,
+    "GELU": _gelu,
+    "GELUTanh": _gelu_tanh,
+    "SiLU": _silu,
+    "Mish": _mish,
+    "HardSwish": _hard_swish,
+    "HardSigmoid": _hard_sigmoid,
+    "CELU": _celu,
+    "SELU": _selu,
+    "SoftSign": _soft_sign,
+    "TanhShrink": _tanh_shrink,
     "GatedLinear": _gated_linear,
     "PReLU": _prelu,
     "RReLU": _rrelu,

@@ -46,6 +46,36 @@ def _bce(
     return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
 
 
+def _bce_with_logits(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool, weights: Tensor | None
+) -> dict[str, Tensor]:
+    slope = torch.sigmoid(input) - target.reshape(input.shape)
+    if weights is not None:
+        slope = slope * weights.reshape(input.shape)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _huber(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool, delta: float
+) -> dict[str, Tensor]:
+    slope = (input - target.reshape(input.shape)).clamp(-delta, delta)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _poisson_nll(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    slope = input.exp() - target.reshape(input.shape)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _poisson_rate_nll(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool, eps: float
+) -> dict[str, Tensor]:
+    slope = 1 - target.reshape(input.shape) / (input + eps)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
 def _l1_cost(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
     return {"gradInput": gradOutput * input.sign()}
 
@@ -84,6 +114,10 @@ FORMULAS: Mapping[str, Formula] = {
     "AbsCriterion": _abs,
     "SmoothL1Criterion": _smooth_l1,
     "BCECriterion": _bce,
+    "BCEWithLogitsCriterion": _bce_with_logits,
+    "HuberCriterion": _huber,
+    "PoissonNLLCriterion": _poisson_nll,
+    "PoissonRateNLLCriterion": _poisson_rate_nll,
     "L1Cost": _l1_cost,
     "SoftMarginCriterion": _soft_margin,
     "MultiMarginCriterion": _multi_margin,

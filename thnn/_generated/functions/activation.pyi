@@ -403,3 +403,215 @@ class RReLUFunction(FunctionBase):
     def __call__(self, input: Tensor) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, lower: float = ..., upper: float = ..., train: bool = ..., inplace: bool = ..., generator: Generator | None = ...) -> Tensor: ...
+
+class GELUFunction(FunctionBase):
+    """GELU: output = input * P(input), where P is the distribution function of the standard normal distribution,
+    P(x) = (1 + erf(x / sqrt(2))) / 2. Any shape. Added after 2017. Source: Hendrycks and Gimpel 2016; torch.nn.GELU.
+
+    Calls:
+        GELUFunction()(input)
+        GELUFunction.apply(input)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of GELU w.r.t. its input: gradOutput * (P(input) + input * exp(-input^2 / 2) / sqrt(2 * pi)).
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class GELUTanhFunction(FunctionBase):
+    """GELUTanh: output = 0.5 * input * (1 + tanh(u)) with u = sqrt(2 / pi) * (input + 0.044715 * input^3), an approximation
+    of GELU. Any shape. Added after 2017. Source: Hendrycks and Gimpel 2016; torch.nn.GELU(approximate='tanh').
+
+    Calls:
+        GELUTanhFunction()(input)
+        GELUTanhFunction.apply(input)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of GELUTanh w.r.t. its input: gradOutput * (s + 2 * input * s * (1 - s) * du/dinput), where s is
+    (1 + tanh(u)) / 2.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class SiLUFunction(FunctionBase):
+    """SiLU: output = input * sigmoid(input). Any shape. Added after 2017. Source: Elfwing, Uchibe and Doya 2017;
+    torch.nn.SiLU.
+
+    Calls:
+        SiLUFunction(inplace)(input)
+        SiLUFunction.apply(input, inplace)
+
+    Arguments:
+        input: Tensor (real): input, any shape; overwritten if inplace
+        inplace: bool, default False: write the result into input
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of SiLU w.r.t. its input: gradOutput * s * (1 + input * (1 - s)), s = sigmoid(input).
+    """
+    def __init__(self, inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, inplace: bool = ...) -> Tensor: ...
+
+class MishFunction(FunctionBase):
+    """Mish: output = input * tanh(log(1 + exp(input))). Any shape. Added after 2017. Source: Misra 2019; torch.nn.Mish.
+
+    Calls:
+        MishFunction(inplace)(input)
+        MishFunction.apply(input, inplace)
+
+    Arguments:
+        input: Tensor (real): input, any shape; overwritten if inplace
+        inplace: bool, default False: write the result into input
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of Mish w.r.t. its input: gradOutput * (t + input * (1 - t^2) * sigmoid(input)), where t is
+    tanh(log(1 + exp(input))).
+    """
+    def __init__(self, inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, inplace: bool = ...) -> Tensor: ...
+
+class HardSwishFunction(FunctionBase):
+    """HardSwish: output = input * min(max(input + 3, 0), 6) / 6. Any shape. Added after 2017. Source: Howard et al. 2019;
+    torch.nn.Hardswish.
+
+    Calls:
+        HardSwishFunction(inplace)(input)
+        HardSwishFunction.apply(input, inplace)
+
+    Arguments:
+        input: Tensor (real): input, any shape; overwritten if inplace
+        inplace: bool, default False: write the result into input
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of HardSwish w.r.t. its input: 0 where input <= -3, gradOutput where input >= 3, else
+    gradOutput * (input / 3 + 0.5).
+    """
+    def __init__(self, inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, inplace: bool = ...) -> Tensor: ...
+
+class HardSigmoidFunction(FunctionBase):
+    """HardSigmoid: output = min(max(input + 3, 0), 6) / 6. Any shape. Added after 2017. Source: Howard et al. 2019;
+    torch.nn.Hardsigmoid.
+
+    Calls:
+        HardSigmoidFunction(inplace)(input)
+        HardSigmoidFunction.apply(input, inplace)
+
+    Arguments:
+        input: Tensor (real): input, any shape; overwritten if inplace
+        inplace: bool, default False: write the result into input
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of HardSigmoid w.r.t. its input: gradOutput / 6 where -3 < input < 3, else 0.
+    """
+    def __init__(self, inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, inplace: bool = ...) -> Tensor: ...
+
+class CELUFunction(FunctionBase):
+    """CELU: output = input where input > 0, else alpha * (exp(input / alpha) - 1). Any shape.
+    Errors: ValueError for an alpha that is not above 0. Added after 2017. Source: Barron 2017; torch.nn.CELU.
+
+    Calls:
+        CELUFunction(alpha, inplace)(input)
+        CELUFunction.apply(input, alpha, inplace)
+
+    Arguments:
+        input: Tensor (real): input, any shape; overwritten if inplace
+        alpha: float, default 1.0: above 0; output tends to -alpha for negative inputs
+        inplace: bool, default False: write the result into input
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of CELU w.r.t. its input: gradOutput where output > 0, else gradOutput * (output / alpha + 1).
+    Errors: ValueError for an alpha that is not above 0.
+    """
+    def __init__(self, alpha: float = ..., inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, alpha: float = ..., inplace: bool = ...) -> Tensor: ...
+
+class SELUFunction(FunctionBase):
+    """SELU: output = scale * input where input > 0, else scale * alpha * (exp(input) - 1), with
+    scale = 1.0507009873554805 and alpha = 1.6732632423543772. Any shape. Added after 2017. Source: Klambauer,
+    Unterthiner, Mayr and Hochreiter 2017; torch.nn.SELU.
+
+    Calls:
+        SELUFunction(inplace)(input)
+        SELUFunction.apply(input, inplace)
+
+    Arguments:
+        input: Tensor (real): input, any shape; overwritten if inplace
+        inplace: bool, default False: write the result into input
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of SELU w.r.t. its input: scale * gradOutput where output > 0, else
+    gradOutput * (output + scale * alpha).
+    """
+    def __init__(self, inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, inplace: bool = ...) -> Tensor: ...
+
+class SoftSignFunction(FunctionBase):
+    """SoftSign: output = input / (1 + |input|). Any shape. Added after 2017. Source: Torch7 nn.SoftSign;
+    torch.nn.Softsign.
+
+    Calls:
+        SoftSignFunction()(input)
+        SoftSignFunction.apply(input)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of SoftSign w.r.t. its input: gradOutput / (1 + |input|)^2.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class TanhShrinkFunction(FunctionBase):
+    """TanhShrink: output = input - tanh(input). Any shape. Added after 2017. Source: Torch7 nn.TanhShrink;
+    torch.nn.Tanhshrink.
+
+    Calls:
+        TanhShrinkFunction()(input)
+        TanhShrinkFunction.apply(input)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of TanhShrink w.r.t. its input: gradOutput * tanh(input)^2.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...

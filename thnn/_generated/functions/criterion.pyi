@@ -331,3 +331,168 @@ class MultiLabelMarginCriterionFunction(Criterion):
     def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
+
+class BCEWithLogitsCriterionFunction(Criterion):
+    """BCEWithLogitsCriterion: BCECriterion of sigmoid(input), without its rounding: the sum of
+    weights * (max(input, 0) - input * target + log(1 + exp(-|input|))), divided by the number of elements (not by the
+    sum of the weights) if sizeAverage.
+
+    Shapes: input, target and weights with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ. Added after 2017. Source: torch.nn.BCEWithLogitsLoss.
+
+    Calls:
+        BCEWithLogitsCriterionFunction(sizeAverage)(input, target, weights)
+        BCEWithLogitsCriterionFunction.apply(input, target, weights, sizeAverage)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
+        sizeAverage: bool, default True: divide by the number of elements
+        weights: Tensor (real) or None: factor of each element, as many as input has
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of BCEWithLogitsCriterion w.r.t. its input: weights * (sigmoid(input) - target), divided by the number of
+    elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, weights: Tensor | None = ..., sizeAverage: bool = ...) -> Tensor: ...
+
+class HuberCriterionFunction(Criterion):
+    """HuberCriterion: sum of 0.5 * d^2 where |d| <= delta and delta * (|d| - 0.5 * delta) elsewhere, d = input - target,
+    divided by the number of elements if sizeAverage.
+
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ and for a delta that is not above 0. Added after 2017. Source:
+    Huber 1964; torch.nn.HuberLoss.
+
+    Calls:
+        HuberCriterionFunction(sizeAverage, delta)(input, target)
+        HuberCriterionFunction.apply(input, target, sizeAverage, delta)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
+        sizeAverage: bool, default True: divide by the number of elements
+        delta: float, default 1.0: |d| from which the loss is linear, above 0
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of HuberCriterion w.r.t. its input: d clamped to [-delta, delta], divided by the number of elements if
+    sizeAverage. Errors: as the forward.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ..., delta: float = ...) -> Tensor: ...
+
+class PoissonNLLCriterionFunction(Criterion):
+    """PoissonNLLCriterion: negative log-likelihood of counts with a Poisson distribution, given the logarithm of its rate,
+    without the logarithm of the factorial: the sum of exp(input) - target * input, divided by the number of elements if
+    sizeAverage.
+
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ. Added after 2017. Source: torch.nn.PoissonNLLLoss.
+
+    Calls:
+        PoissonNLLCriterionFunction(sizeAverage)(input, target)
+        PoissonNLLCriterionFunction.apply(input, target, sizeAverage)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
+        sizeAverage: bool, default True: divide by the number of elements
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of PoissonNLLCriterion w.r.t. its input: exp(input) - target, divided by the number of elements if
+    sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
+
+class PoissonRateNLLCriterionFunction(Criterion):
+    """PoissonRateNLLCriterion: PoissonNLLCriterion, given the rate: the sum of input - target * log(input + eps), divided
+    by the number of elements if sizeAverage.
+
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ. Added after 2017. Source:
+    torch.nn.PoissonNLLLoss(log_input=False).
+
+    Calls:
+        PoissonRateNLLCriterionFunction(sizeAverage, eps)(input, target)
+        PoissonRateNLLCriterionFunction.apply(input, target, sizeAverage, eps)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
+        sizeAverage: bool, default True: divide by the number of elements
+        eps: float, default 1e-08: keeps the logarithm of a rate of 0 finite
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of PoissonRateNLLCriterion w.r.t. its input: 1 - target / (input + eps), divided by the number of elements
+    if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ..., eps: float = ...) -> Tensor: ...
+
+class MarginRankingCriterionFunction(Criterion):
+    """MarginRankingCriterion: sum of max(0, margin - target * input), where input is the difference of two scores and
+    target is 1 if the first one should be larger, else -1; divided by the number of elements if sizeAverage.
+
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ. Added after 2017. Source: torch.nn.MarginRankingLoss.
+
+    Calls:
+        MarginRankingCriterionFunction(sizeAverage, margin)(input, target)
+        MarginRankingCriterionFunction.apply(input, target, sizeAverage, margin)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
+        sizeAverage: bool, default True: divide by the number of elements
+        margin: float, default 0.0: no loss where target * input is above it
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of MarginRankingCriterion w.r.t. its input: -target where target * input <= margin (in MarginCriterion:
+    below margin), else 0, divided by the number of elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ..., margin: float = ...) -> Tensor: ...
+
+class HingeEmbeddingCriterionFunction(Criterion):
+    """HingeEmbeddingCriterion: sum of input where target is 1 and of max(0, margin - input) where target is -1, and of both
+    for any other target, divided by the number of elements if sizeAverage.
+
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ. Added after 2017. Source: torch.nn.HingeEmbeddingLoss.
+
+    Calls:
+        HingeEmbeddingCriterionFunction(sizeAverage, margin)(input, target)
+        HingeEmbeddingCriterionFunction.apply(input, target, sizeAverage, margin)
+
+    Arguments:
+        input: Tensor (real): input, any shape
+        target: Tensor (real): with as many elements as input
+        sizeAverage: bool, default True: divide by the number of elements
+        margin: float, default 1.0: no loss for target -1 where input is above it
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradient of HingeEmbeddingCriterion w.r.t. its input: 1 where target is 1; -1 where target is -1 and input <= margin,
+    else 0; the sum of both for any other target. Divided by the number of elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ..., margin: float = ...) -> Tensor: ...

@@ -17,26 +17,37 @@ from torch import Tensor
 from thnn._binding.arguments import describe
 from thnn._classes import function_classes
 
+_celu = function_classes["CELUFunction"]
 _elu = function_classes["ELUFunction"]
 _gated_linear = function_classes["GatedLinearFunction"]
+_gelu = function_classes["GELUFunction"]
+_gelu_tanh = function_classes["GELUTanhFunction"]
 _hard_shrink = function_classes["HardShrinkFunction"]
+_hard_sigmoid = function_classes["HardSigmoidFunction"]
+_hard_swish = function_classes["HardSwishFunction"]
 _hard_tanh = function_classes["HardTanhFunction"]
 _leaky_relu = function_classes["LeakyReLUFunction"]
 _log_sigmoid = function_classes["LogSigmoidFunction"]
 _log_soft_max = function_classes["LogSoftMaxFunction"]
+_mish = function_classes["MishFunction"]
 _prelu = function_classes["PReLUFunction"]
 _rrelu = function_classes["RReLUFunction"]
+_selu = function_classes["SELUFunction"]
 _sigmoid = function_classes["SigmoidFunction"]
+_silu = function_classes["SiLUFunction"]
 _soft_max = function_classes["SoftMaxFunction"]
 _soft_plus = function_classes["SoftPlusFunction"]
 _soft_shrink = function_classes["SoftShrinkFunction"]
+_soft_sign = function_classes["SoftSignFunction"]
 _tanh = function_classes["TanhFunction"]
+_tanh_shrink = function_classes["TanhShrinkFunction"]
 _threshold = function_classes["ThresholdFunction"]
 
 
 def _may_be_overwritten_again(input: Tensor) -> bool:
     """True if torch would save a copy of the input of hardtanh or threshold in place, so that the caller may overwrite
-    the output before the backward. thnn saves the output itself, as torch does for the other activations."""
+    the output before the backward, or of silu, mish, hardswish or hardsigmoid, whose gradient is a function of the
+    input. thnn saves the output itself, as torch does for the other activations."""
     return torch.is_grad_enabled() and isinstance(input, Tensor) and input.requires_grad and not input.is_leaf
 
 
@@ -79,6 +90,75 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     if alpha < 0:
         return F.elu(input, alpha, inplace)
     output: Tensor = _elu.apply(input, alpha, inplace)
+    return output
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` where it is positive, else alpha * (exp(input / alpha) - 1); with a negative `alpha` computed by
+    torch."""
+    if alpha < 0:
+        return F.celu(input, alpha, inplace)
+    output: Tensor = _celu.apply(input, alpha, inplace)
+    return output
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """1.0507 * elu(input, 1.6733), with the constants of Klambauer et al. 2017, which keep mean 0 and variance 1."""
+    output: Tensor = _selu.apply(input, inplace)
+    return output
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """input * P(input), P being the distribution function of the standard normal distribution; with
+    approximate='tanh' 0.5 * input * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input^3))) (Hendrycks and Gimpel
+    2016)."""
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f"approximate: expected 'none' or 'tanh', got {approximate!r}")
+    output: Tensor = (_gelu_tanh if approximate == "tanh" else _gelu).apply(input)
+    return output
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * sigmoid(input); in place with a gradient computed by torch, which saves a copy."""
+    if inplace and _may_be_overwritten_again(input):
+        return F.silu(input, True)
+    output: Tensor = _silu.apply(input, inplace)
+    return output
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * tanh(log(1 + exp(input))); in place with a gradient computed by torch, which saves a copy."""
+    if inplace and _may_be_overwritten_again(input):
+        return F.mish(input, True)
+    output: Tensor = _mish.apply(input, inplace)
+    return output
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * min(max(input + 3, 0), 6) / 6; in place with a gradient computed by torch, which saves a copy."""
+    if inplace and _may_be_overwritten_again(input):
+        return F.hardswish(input, True)
+    output: Tensor = _hard_swish.apply(input, inplace)
+    return output
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(input + 3, 0), 6) / 6; in place with a gradient computed by torch, which saves a copy."""
+    if inplace and _may_be_overwritten_again(input):
+        return F.hardsigmoid(input, True)
+    output: Tensor = _hard_sigmoid.apply(input, inplace)
+    return output
+
+
+def softsign(input: Tensor) -> Tensor:
+    """input / (1 + |input|)."""
+    output: Tensor = _soft_sign.apply(input)
+    return output
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """input - tanh(input)."""
+    output: Tensor = _tanh_shrink.apply(input)
     return output
 
 

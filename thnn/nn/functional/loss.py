@@ -22,12 +22,18 @@ from thnn._torch import has_tangent, in_transform
 from thnn.nn.functional.activation import log_softmax
 
 _bce = function_classes["BCECriterionFunction"]
+_bce_with_logits = function_classes["BCEWithLogitsCriterionFunction"]
 _class_nll = function_classes["ClassNLLCriterionFunction"]
 _dist_kl_div = function_classes["DistKLDivCriterionFunction"]
+_hinge_embedding = function_classes["HingeEmbeddingCriterionFunction"]
+_huber = function_classes["HuberCriterionFunction"]
 _l1_cost = function_classes["L1CostFunction"]
+_margin_ranking = function_classes["MarginRankingCriterionFunction"]
 _mse = function_classes["MSECriterionFunction"]
 _multi_label_margin = function_classes["MultiLabelMarginCriterionFunction"]
 _multi_margin = function_classes["MultiMarginCriterionFunction"]
+_poisson_nll = function_classes["PoissonNLLCriterionFunction"]
+_poisson_rate_nll = function_classes["PoissonRateNLLCriterionFunction"]
 _smooth_l1 = function_classes["SmoothL1CriterionFunction"]
 _soft_margin = function_classes["SoftMarginCriterionFunction"]
 _spatial_class_nll = function_classes["SpatialClassNLLCriterionFunction"]
@@ -56,8 +62,10 @@ def _by_torch(reduction: str, *constants: Tensor | None) -> bool:
     return True
 
 
-def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Input and target broadcast to their common size.
+def _same_size(
+    input: Tensor, target: Tensor, names: tuple[str, str] = ("input", "target")
+) -> tuple[Tensor, Tensor]:
+    """Input and target, which have other names in an error, broadcast to their common size.
 
     Inside torch.autocast they are cast before functions of torch round their results to float16 or bfloat16.
     """
@@ -68,9 +76,29 @@ def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         expanded = torch.broadcast_tensors(input, target)
     except RuntimeError:
         raise ValueError(
-            f"target: expected the size of input {tuple(input.shape)}, got {tuple(target.shape)}"
+            f"{names[1]}: expected the size of {names[0]} {tuple(input.shape)}, got {tuple(target.shape)}"
         ) from None
     return expanded[0], expanded[1]
+
+
+def _check_size(input: Tensor, target: Tensor) -> None:
+    """Raises ValueError for a target of another size, which some functions of torch refuse."""
+    if input.shape != target.shape:
+        raise ValueError(
+            f"target: expected the size of input {tuple(input.shape)}, got {tuple(target.shape)}"
+        )
+
+
+def _expanded(name: str, factor: Tensor, input: Tensor) -> Tensor:
+    """A factor of each element, broadcast to the size of input. ValueError for a size that does not fit."""
+    if factor.shape == input.shape:
+        return factor
+    try:
+        return factor.expand_as(input).contiguous()
+    except RuntimeError:
+        raise ValueError(
+            f"{name}: expected a size that broadcasts to {tuple(input.shape)}, got {tuple(factor.shape)}"
+        ) from None
 
 
 def l1_loss(
@@ -119,16 +147,36 @@ def smooth_l1_loss(
     if not beta >= 0:
         raise ValueError(f"beta: expected at least 0, got {beta}")
     reduction = _reduction(reduction, size_average, reduce)
-    # With an extreme beta, the quotients below could overflow or vanish.
+    # With an extreme beta, the quotient below could overflow or vanish.
     if _by_torch(reduction, target) or not (beta == 0 or 1e-9 <= beta <= 1e9):
         return F.smooth_l1_loss(input, target, reduction=reduction, beta=beta)
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     input, target = _same_size(input, target)
-    if beta != 1:
-        input, target = input / beta, target / beta
-    output: Tensor = _smooth_l1.apply(input, target, reduction == "mean")
-    return output if beta == 1 else output * beta
+    output: Tensor
+    if beta == 1:
+        output = _smooth_l1.apply(input, target, reduction == "mean")
+        return output
+    output = _huber.apply(input, target, reduction == "mean", beta)
+    return output / beta
+
+
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """The mean or sum of d^2 / 2 where d = |input - target| is at most delta, else delta * (d - delta / 2); with
+    `weight` computed by torch (Huber 1964)."""
+    if not delta > 0:
+        raise ValueError(f"delta: expected above 0, got {delta}")
+    reduction = _reduction(reduction, None, None)
+    if weight is not None or _by_torch(reduction, target):
+        return F.huber_loss(input, target, reduction=reduction, delta=delta, weight=weight)  # type: ignore[call-arg]
+    output: Tensor = _huber.apply(*_same_size(input, target), reduction == "mean", delta)
+    return output
 
 
 def binary_cross_entropy(
@@ -146,18 +194,42 @@ def binary_cross_entropy(
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction, target, weight):
         return F.binary_cross_entropy(input, target, weight, reduction=reduction)
-    if input.shape != target.shape:
-        raise ValueError(
-            f"target: expected the size of input {tuple(input.shape)}, got {tuple(target.shape)}"
-        )
-    if weight is not None and weight.shape != input.shape:
-        try:
-            weight = weight.expand_as(input).contiguous()
-        except RuntimeError:
-            raise ValueError(
-                f"weight: expected a size that broadcasts to {tuple(input.shape)}, got {tuple(weight.shape)}"
-            ) from None
+    _check_size(input, target)
+    if weight is not None:
+        weight = _expanded("weight", weight, input)
     output: Tensor = _bce.apply(input, target, weight, reduction == "mean")
+    return output
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """binary_cross_entropy of sigmoid(input), without overflow; the first logarithm is multiplied by `pos_weight`.
+
+    `weight` and `pos_weight` broadcast to the size of input.
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction, target, weight, pos_weight):
+        return F.binary_cross_entropy_with_logits(
+            input, target, weight, reduction=reduction, pos_weight=pos_weight
+        )
+    _check_size(input, target)
+    if weight is not None:
+        weight = _expanded("weight", weight, input)
+    if pos_weight is not None:
+        # With L and R the logarithms of sigmoid(input) and its complement, p * t * L + (1 - t) * R is
+        # f * (u * L + (1 - u) * R), where f = p * t + 1 - t and u = p * t / f.
+        positive = _expanded("pos_weight", pos_weight, input) * target
+        factor = positive + (1 - target)
+        target = torch.where(factor == 0, positive, positive / factor)
+        weight = factor if weight is None else factor * weight
+    output: Tensor = _bce_with_logits.apply(input, target, weight, reduction == "mean")
     return output
 
 
@@ -206,6 +278,80 @@ def soft_margin_loss(
     if _by_torch(reduction, target):
         return F.soft_margin_loss(input, target, reduction=reduction)
     output: Tensor = _soft_margin.apply(*_same_size(input, target), reduction == "mean")
+    return output
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum of exp(input) - target * input or, without `log_input`, input - target * log(input + eps).
+
+    `full` adds Stirling's approximation of log(target!), target * log(target) - target + log(2 * pi * target) / 2, for
+    targets above 1.
+    """
+    log_input, full = to_bool("log_input", log_input), to_bool("full", full)
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction, target):
+        return F.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=reduction)
+    input, target = _same_size(input, target)
+    is_mean = reduction == "mean"
+    output: Tensor
+    if log_input:
+        output = _poisson_nll.apply(input, target, is_mean)
+    else:
+        output = _poisson_rate_nll.apply(input, target, is_mean, eps)
+    if full:
+        terms = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        terms = terms.masked_fill(target <= 1, 0)
+        output = output + (terms.mean() if is_mean else terms.sum())
+    return output
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum of input for targets of 1, and of max(0, margin - input) for targets of -1."""
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction, target):
+        return F.hinge_embedding_loss(input, target, margin, reduction=reduction)
+    output: Tensor = _hinge_embedding.apply(*_same_size(input, target), reduction == "mean", margin)
+    return output
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum of max(0, margin - target * (input1 - input2)): target is 1 where input1 should be larger, else
+    -1."""
+    reduction = _reduction(reduction, size_average, reduce)
+    if not input1.dim() == input2.dim() == target.dim():
+        raise ValueError(
+            f"target: expected inputs and target of the same number of dimensions, got {tuple(input1.shape)},"
+            f" {tuple(input2.shape)} and {tuple(target.shape)}"
+        )
+    if _by_torch(reduction, target):
+        return F.margin_ranking_loss(input1, input2, target, margin, reduction=reduction)
+    input1, input2 = _same_size(input1, input2, ("input1", "input2"))
+    difference, target = _same_size(input1 - input2, target, ("inputs", "target"))
+    output: Tensor = _margin_ranking.apply(difference, target, reduction == "mean", margin)
     return output
 
 

@@ -321,3 +321,149 @@ LOG_SIGMOID = Case(
     error_inputs=(_TOO_LARGE,),
     rows=(_row("LogSigmoid", _TRANSCENDENTAL),),
 )
+
+
+def _gelu(input: Tensor) -> Tensor:
+    return input * torch.special.ndtr(input)
+
+
+GELU = Case(
+    module="GELU",
+    reference=_gelu,
+    baseline=F.gelu,
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("GELU", _TRANSCENDENTAL),),
+)
+
+
+def _gelu_tanh(input: Tensor) -> Tensor:
+    bounded = input.clamp(-25, 25)
+    return input * torch.sigmoid(math.sqrt(8 / math.pi) * (bounded + 0.044715 * bounded**3))
+
+
+GELU_TANH = Case(
+    module="GELUTanh",
+    reference=_gelu_tanh,
+    baseline=lambda input: F.gelu(input, approximate="tanh"),
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("GELUTanh", _TRANSCENDENTAL),),
+)
+
+SILU = Case(
+    module="SiLU",
+    reference=lambda input, inplace=False: input * torch.sigmoid(input),
+    baseline=lambda input, inplace=False: F.silu(input),
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("SiLU", _TRANSCENDENTAL),),
+)
+
+MISH = Case(
+    module="Mish",
+    reference=lambda input, inplace=False: input * torch.tanh(F.softplus(input)),
+    baseline=lambda input, inplace=False: F.mish(input),
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("Mish", _TRANSCENDENTAL),),
+)
+
+_AT_3 = SampleInput("at the limits", {"input": given([-3.0, 3.0, 2.5])}, differentiable=False)
+
+
+def _hard_swish(input: Tensor, inplace: bool = False) -> Tensor:
+    inside = input.masked_fill((input <= -3) | (input >= 3), 0)
+    product = torch.where(input <= -3, input * 0, inside * ((inside + 3) / 6))
+    return torch.where(input >= 3, input, product)
+
+
+HARD_SWISH = Case(
+    module="HardSwish",
+    reference=_hard_swish,
+    baseline=lambda input, inplace=False: F.hardswish(input),
+    samples=(*_samples(), _AT_3),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("HardSwish"),),
+)
+
+
+def _hard_sigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    value = (input + 3) / 6
+    value = torch.where(input <= -3, torch.zeros_like(input), value)
+    return torch.where(input >= 3, torch.ones_like(input), value)
+
+
+HARD_SIGMOID = Case(
+    module="HardSigmoid",
+    reference=_hard_sigmoid,
+    baseline=lambda input, inplace=False: F.hardsigmoid(input),
+    samples=(*_samples(), _AT_3),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("HardSigmoid"),),
+)
+
+
+def _celu(input: Tensor, alpha: float = 1, inplace: bool = False) -> Tensor:
+    negative = input.masked_fill(input > 0, 0)
+    return torch.where(input > 0, input, alpha * torch.expm1(negative / alpha))
+
+
+CELU = Case(
+    module="CELU",
+    reference=_celu,
+    baseline=lambda input, alpha=1, inplace=False: F.celu(input, alpha),
+    samples=(
+        *_samples(alpha=1.0),
+        SampleInput("other alpha", {"input": normal(6, 7), "alpha": 0.3}),
+        SampleInput("in place", {"input": normal(2, 3, 5, 4), "alpha": 0.5, "inplace": True}),
+    ),
+    error_inputs=(
+        *(
+            ErrorInput(f"alpha {alpha}", {"alpha": alpha}, ValueError, "alpha", phase=phase)
+            for alpha in (0.0, -1.0, math.nan)
+            for phase in ("updateOutput", "updateGradInput")
+        ),
+        _TOO_LARGE,
+    ),
+    rows=(_row("CELU", _TRANSCENDENTAL),),
+)
+
+
+def _selu(input: Tensor, inplace: bool = False) -> Tensor:
+    negative = input.masked_fill(input > 0, 0)
+    return 1.0507009873554805 * torch.where(input > 0, input, 1.6732632423543772 * torch.expm1(negative))
+
+
+SELU = Case(
+    module="SELU",
+    reference=_selu,
+    baseline=lambda input, inplace=False: F.selu(input),
+    samples=(*_samples(), SampleInput("in place", {"input": normal(2, 3, 5, 4), "inplace": True})),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("SELU", _TRANSCENDENTAL),),
+)
+
+
+def _soft_sign(input: Tensor) -> Tensor:
+    value = input / (1 + input.abs())
+    return _WithSlope.apply(input, value.detach(), (1 + input.detach().abs()) ** -2)
+
+
+SOFT_SIGN = Case(
+    module="SoftSign",
+    reference=_soft_sign,
+    baseline=F.softsign,
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("SoftSign"),),
+)
+
+TANH_SHRINK = Case(
+    module="TanhShrink",
+    reference=lambda input: input - torch.tanh(input),
+    baseline=F.tanhshrink,
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("TanhShrink", _TRANSCENDENTAL),),
+)

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.testing.cases.makers import classes, constant, given, normal, uniform
+from thnn.testing.cases.makers import classes, constant, given, normal, uniform, whole
 from thnn.testing.cases.model import Case, ErrorInput, Maker, Row, SampleInput
 
 _SHAPES = {
@@ -258,6 +258,146 @@ SOFT_MARGIN_CRITERION = Case(
     samples=(*_samples(normal, _signs), SampleInput("large", _LARGE, differentiable=False)),
     error_inputs=_ERROR_INPUTS,
     rows=(_row("SoftMarginCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
+)
+
+
+def _bce_with_logits(
+    input: Tensor, target: Tensor, sizeAverage: bool = True, weights: Tensor | None = None
+) -> Tensor:
+    losses = torch.logaddexp(input, torch.zeros_like(input)) - input * target
+    return _reduced(losses if weights is None else losses * weights.reshape(input.shape), sizeAverage)
+
+
+_FAR = {"input": given([800.0, -800.0, 100.0, -100.0, 0.0]), "target": given([1.0, 0.0, 0.0, 1.0, 0.5])}
+
+BCE_WITH_LOGITS_CRITERION = Case(
+    module="BCEWithLogitsCriterion",
+    reference=_bce_with_logits,
+    baseline=lambda input, target, sizeAverage=True, weights=None: F.binary_cross_entropy_with_logits(
+        input, target, weights
+    ),
+    samples=(
+        SampleInput(
+            "weights",
+            {"input": normal(4, 5), "target": _probabilities(4, 5), "weights": normal(4, 5)},
+        ),
+        *_samples(lambda *shape: normal(*shape, scale=3), _probabilities),
+        SampleInput(
+            "weights of another shape",
+            {"input": normal(4, 5), "target": _probabilities(4, 5), "weights": normal(20)},
+        ),
+        SampleInput("far from 0", _FAR, differentiable=False),
+    ),
+    error_inputs=(
+        *_ERROR_INPUTS,
+        ErrorInput("weights of another size", {"weights": normal(4, 6)}, ValueError, "weights"),
+    ),
+    rows=(_row("BCEWithLogitsCriterion", normal(2**20), uniform(2**20), _WIDE_GOALS),),
+)
+
+
+def _huber(input: Tensor, target: Tensor, sizeAverage: bool = True, delta: float = 1) -> Tensor:
+    difference = input - target
+    size = difference.abs()
+    losses = torch.where(size <= delta, 0.5 * difference.square(), delta * (size - 0.5 * delta))
+    return _reduced(losses, sizeAverage)
+
+
+_WIDE_DELTA = {"input": normal(4, 5, scale=3), "target": normal(4, 5), "delta": 2.5}
+
+HUBER_CRITERION = Case(
+    module="HuberCriterion",
+    reference=_huber,
+    baseline=lambda input, target, sizeAverage=True, delta=1: F.huber_loss(input, target, delta=delta),
+    samples=(
+        *_samples(lambda *shape: normal(*shape, scale=2), normal),
+        SampleInput("wide", _WIDE_DELTA),
+        SampleInput("narrow", {**_WIDE_DELTA, "delta": 0.125, "sizeAverage": False}),
+        SampleInput("delta apart", _ONE_APART, differentiable=False),
+    ),
+    error_inputs=(
+        *_ERROR_INPUTS,
+        *(
+            ErrorInput(f"delta {delta}", {"delta": delta}, ValueError, "delta", phase=phase)
+            for delta in (0.0, -1.0, math.nan)
+            for phase in ("updateOutput", "updateGradInput")
+        ),
+    ),
+    rows=(_row("HuberCriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
+)
+
+
+def _counts(*shape: int) -> Maker:
+    return whole(*shape, high=6)
+
+
+POISSON_NLL_CRITERION = Case(
+    module="PoissonNLLCriterion",
+    reference=lambda input, target, sizeAverage=True: _reduced(input.exp() - target * input, sizeAverage),
+    baseline=lambda input, target, sizeAverage=True: F.poisson_nll_loss(input, target),
+    samples=_samples(normal, _counts),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("PoissonNLLCriterion", normal(2**20), _counts(2**20), _WIDE_GOALS),),
+)
+
+
+def _poisson_rate_nll(input: Tensor, target: Tensor, sizeAverage: bool = True, eps: float = 1e-8) -> Tensor:
+    return _reduced(input - target * (input + eps).log(), sizeAverage)
+
+
+_RATES_OF_0 = {"input": given([0.0, 0.0, 1e-3]), "target": given([0.0, 1.0, 2.0]), "eps": 1e-4}
+
+POISSON_RATE_NLL_CRITERION = Case(
+    module="PoissonRateNLLCriterion",
+    reference=_poisson_rate_nll,
+    baseline=lambda input, target, sizeAverage=True, eps=1e-8: F.poisson_nll_loss(
+        input, target, log_input=False, eps=eps
+    ),
+    samples=(
+        *_samples(lambda *shape: uniform(*shape, low=0.2, high=5), _counts),
+        SampleInput("rates of 0", _RATES_OF_0, differentiable=False),
+    ),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("PoissonRateNLLCriterion", uniform(2**20, low=0.2, high=5), _counts(2**20), _WIDE_GOALS),),
+)
+
+
+def _margin_ranking(input: Tensor, target: Tensor, sizeAverage: bool = True, margin: float = 0) -> Tensor:
+    product = input * target
+    return _reduced((margin - product).masked_fill(product > margin, 0), sizeAverage)
+
+
+MARGIN_RANKING_CRITERION = Case(
+    module="MarginRankingCriterion",
+    reference=_margin_ranking,
+    samples=(
+        *_samples(normal, _signs),
+        SampleInput("other margin", _OTHER_MARGIN),
+        SampleInput("at the margin", {**_AT_MARGIN, "margin": 1.0}, differentiable=False),
+    ),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("MarginRankingCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
+)
+
+
+def _hinge_embedding(input: Tensor, target: Tensor, sizeAverage: bool = True, margin: float = 1) -> Tensor:
+    similar = input.masked_fill(target == -1, 0)
+    other = (margin - input).masked_fill((target == 1) | (input > margin), 0)
+    return _reduced(similar + other, sizeAverage)
+
+
+HINGE_EMBEDDING_CRITERION = Case(
+    module="HingeEmbeddingCriterion",
+    reference=_hinge_embedding,
+    baseline=lambda input, target, sizeAverage=True, margin=1: F.hinge_embedding_loss(input, target, margin),
+    samples=(
+        *_samples(normal, _signs),
+        SampleInput("other margin", _OTHER_MARGIN),
+        SampleInput("other targets", {"input": normal(4, 5), "target": whole(4, 5)}),
+        SampleInput("at the margin", {**_AT_MARGIN, "target": given([-1.0, -1.0, 1.0, 0.0])}, False),
+    ),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("HingeEmbeddingCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
 )
 
 

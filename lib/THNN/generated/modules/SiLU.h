@@ -1,0 +1,10 @@
+/* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */
+#ifndef THNN_MODULES_SILU_H
+#define THNN_MODULES_SILU_H
+
+#include "runtime/kernel.h"
+
+void THNN_(SiLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output, bool inplace);
+void THNN_(SiLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, bool inplace);
+
+#endif
