@@ -22,7 +22,7 @@ from thnn._rewrite.classes import original_of, subclass
 from thnn._rewrite.example import Example, examples, seconds
 from thnn._rewrite.patterns import SUMS
 from thnn._rewrite.readers import name_of
-from thnn._rewrite.report import Layer, Report, table
+from thnn._rewrite.report import Layer, Report
 from thnn._rewrite.trial import DTYPES, reason_to_leave
 from thnn.graph import tracing
 from thnn.graph.branch import Branch, path_in_model
@@ -66,8 +66,8 @@ _ORIGINALS |= {fused: _ORIGINALS[layer] for fused, layer in _FUSED.items()}
 class RevertReport(Report):
     """The changes that ``revert`` made: the layers in ``replaced`` have torch's class again, and none is ``fused``."""
 
-    def __str__(self) -> str:
-        return table(reverted=self.replaced, left=self.left)
+    def _sections(self) -> dict[str, tuple[Layer, ...]]:
+        return {"reverted": self.replaced, "left": self.left}
 
 
 def convert(

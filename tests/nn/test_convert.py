@@ -632,3 +632,13 @@ def test_times_of_layers() -> None:
     assert len(entries) == 12
     for layer in entries:
         assert re.fullmatch(r"(slower: )?[0-9.e+-]+ ms, torch [0-9.e+-]+ ms", layer.remark)
+
+
+def test_reports_of_notebooks() -> None:
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.GLU())
+    model.add_module("<b>", nn.CTCLoss())
+    report = thnn.convert(model)
+    assert "&lt;b&gt;" in report._repr_html_()
+    assert "<b>" not in report._repr_html_()
+    assert '<td style="text-align: left">Conv2d</td>' in report._repr_html_()
+    assert "<p>2 reverted, 0 left</p>" in thnn.revert(model)._repr_html_()

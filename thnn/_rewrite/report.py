@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from thnn._table import aligned
+from thnn._table import aligned, html_table
 
 
 class Layer(NamedTuple):
@@ -33,20 +33,25 @@ class Report(NamedTuple):
     apart: tuple[Layer, ...] = ()
 
     def __str__(self) -> str:
-        return table(replaced=self.replaced, fused=self.fused, left=self.left, apart=self.apart)
+        """A line for each layer, and one with the number of layers in each section."""
+        return "\n".join([*aligned(self._rows()), self._counts()])
 
+    def _repr_html_(self) -> str:
+        return f"{html_table(('', 'layer', 'kind', 'remark'), self._rows())}<p>{self._counts()}</p>"
 
-def table(**sections: tuple[Layer, ...]) -> str:
-    """A line for each layer, and one with the number of layers in each section."""
-    rows = [
-        (title, *layer)
-        for title, layers in sections.items()
-        for layer in (_joined(layers) if title in ("left", "apart") else layers)
-    ]
-    counts = ", ".join(
-        f"{len(layers)} {title}" for title, layers in sections.items() if layers or title != "apart"
-    )
-    return "\n".join([*aligned(rows), counts])
+    def _sections(self) -> dict[str, tuple[Layer, ...]]:
+        return self._asdict()
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (title, *layer)
+            for title, layers in self._sections().items()
+            for layer in (_joined(layers) if title in ("left", "apart") else layers)
+        ]
+
+    def _counts(self) -> str:
+        sections = self._sections().items()
+        return ", ".join(f"{len(layers)} {title}" for title, layers in sections if layers or title != "apart")
 
 
 def _joined(layers: tuple[Layer, ...]) -> Iterator[Layer]:
