@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.fx.node import map_aggregate
+
+from thnn._rewrite.nested import tensors
 
 # The first repetition is not counted.
 _REPETITIONS = 6
@@ -37,7 +39,7 @@ def examples(model: nn.Module, inputs: Any, names: Iterable[str]) -> dict[str, E
     def keep(name: str) -> Callable[..., None]:
         def hook(module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
             if name not in found:
-                found[name] = Example(module, *tree_map(_copied, (args, keywords)))
+                found[name] = Example(module, *_copied((args, keywords)))
 
         return hook
 
@@ -57,12 +59,16 @@ def _same_random_numbers(module: nn.Module) -> AbstractContextManager[None]:
     return torch.random.fork_rng([*devices])
 
 
-def _copied(value: Any) -> Any:
-    """A tensor that a module may overwrite, which has a gradient if `value` has one."""
-    if not isinstance(value, Tensor):
-        return value
-    with torch.enable_grad():
-        return value.detach().requires_grad_(value.requires_grad).clone()
+def _copied(values: Any) -> Any:
+    """The values, with tensors that a module may overwrite, which have a gradient if the given ones have."""
+
+    def copied(value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        with torch.enable_grad():
+            return value.detach().requires_grad_(value.requires_grad).clone()
+
+    return map_aggregate(values, copied)
 
 
 def seconds(example: Example, classes: Sequence[type[nn.Module]]) -> list[float]:
@@ -79,11 +85,10 @@ def seconds(example: Example, classes: Sequence[type[nn.Module]]) -> list[float]
     with _same_random_numbers(example.module):
         for repetition in range(_REPETITIONS):
             for k, module in enumerate(modules):
-                arguments, keywords = tree_map(_copied, (example.arguments, example.keywords))
+                arguments, keywords = _copied((example.arguments, example.keywords))
                 _wait(arguments)
                 start = time.perf_counter()
-                results = [r for r in tree_leaves(module(*arguments, **keywords)) if isinstance(r, Tensor)]
-                results = [r for r in results if r.requires_grad]
+                results = [r for r in tensors(module(*arguments, **keywords)) if r.requires_grad]
                 if results:
                     torch.autograd.backward(results, [torch.ones_like(r) for r in results])
                 _wait(arguments)
@@ -93,5 +98,5 @@ def seconds(example: Example, classes: Sequence[type[nn.Module]]) -> list[float]
 
 
 def _wait(arguments: Any) -> None:
-    if any(isinstance(value, Tensor) and value.is_cuda for value in tree_leaves(arguments)):
+    if any(tensor.is_cuda for tensor in tensors(arguments)):
         torch.cuda.synchronize()

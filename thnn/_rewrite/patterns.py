@@ -70,7 +70,8 @@ class Calls:
         others = [name_of(user) for user in node.users if user is not reader]
         if others:
             return f"its result is also read by {', '.join(others)}"
-        between = node.next
+        # Traces of torch.fx, which may lack values, have no such calls.
+        between = node.next if example_of(node) is not None else reader
         while between is not reader:
             if changes_mode(between):
                 return f"{name_of(between)} comes between it and {name_of(reader)}"

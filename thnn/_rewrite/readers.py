@@ -46,10 +46,9 @@ def writes_to(user: fx.Node, node: fx.Node) -> bool:
 
 
 def changes_mode(node: fx.Node) -> bool:
-    """True for a call that may change how the calls after it compute: it enters or leaves no_grad, autocast, a
-    transform."""
-    has_value = "example_value" not in node.meta or node.meta["example_value"] is not None
-    return node.op == "call_function" and not has_value
+    """True for a call in a graph of Dynamo that may change how the calls after it compute: it has no result, since it
+    enters or leaves no_grad, autocast or a transform."""
+    return node.op == "call_function" and node.meta.get("example_value") is None
 
 
 def argument(node: fx.Node, name: str) -> Any:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torch import Tensor, fx, nn
-from torch.utils._pytree import tree_leaves
+from torch import fx, nn
 
 import thnn.nn.functional as ours
 from thnn._rewrite.counterparts import counterpart
+from thnn._rewrite.nested import tensors
 from thnn._rewrite.patterns import PATTERNS, Calls, Joined
 from thnn._rewrite.readers import overwriter
 from thnn._rewrite.report import Layer, Report
@@ -55,7 +55,7 @@ def rewrite(
                 replaced.add(node)
         elif node.op == "call_module" and layers is None:
             reasons[node] = "Dynamo keeps it as a module"
-        elif _computes(node):
+        elif _computes(node, with_values=layers is None):
             reasons[node] = UNKNOWN
     joined = _join(graph, Calls(layers or {})) if fuse else []
     remain = set(graph.nodes)
@@ -78,14 +78,15 @@ def _join(graph: fx.Graph, calls: Calls) -> list[Joined]:
     return found
 
 
-def _computes(node: fx.Node) -> bool:
-    """True for a call of torch that computes or moves tensors; not for a choice of a result, and a number."""
+def _computes(node: fx.Node, with_values: bool) -> bool:
+    """True for a call of torch that computes or moves tensors; not for a choice of a result, a number, and, where the
+    graph has values, a call without one, such as the begin of no_grad."""
     if node.op not in ("call_function", "call_method") or node.target is operator.getitem:
         return False
     if getattr(node.target, "__module__", None) == "torch._ops.thnn":
         return False
     example = example_of(node)
-    return example is None or any(isinstance(value, Tensor) for value in tree_leaves(example))
+    return bool(tensors(example)) or (example is None and not with_values)
 
 
 def _entry(node: fx.Node, place: str) -> Layer:

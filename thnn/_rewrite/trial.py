@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, fx
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.fx.node import map_aggregate
 
 from thnn._binding.arguments import not_dense
 from thnn._binding.device import device_types
+from thnn._rewrite.nested import leaves, tensors
 
 #: Type of a device -> the types of floating-point numbers that thnn computes on it.
 DTYPES: Mapping[str, tuple[torch.dtype, ...]] = {
@@ -53,16 +54,16 @@ def reason_to_leave(
     if not all("example_value" in n.meta for n in (node, *node.all_input_nodes)):
         return "the types of its tensors are not known"
     values, result = fx.node.map_arg((tuple(args), dict(keywords)), example_of), example_of(node)
-    for value in tree_leaves((values, result)):
-        if isinstance(value, Tensor) and (reason := reason_of_tensor(value)):
+    for tensor in tensors((values, result)):
+        if reason := reason_of_tensor(tensor):
             return reason
     try:
-        given, given_keywords = tree_map(_without_memory, values)
-        expected = [_form(value) for value in tree_leaves(result)]
+        given, given_keywords = map_aggregate(values, _without_memory)
+        expected = [_form(value) for value in leaves(result)]
     except _UnknownNumber:
         return _UNKNOWN
     try:
-        found = [_form(value) for value in tree_leaves(function(*given, **given_keywords))]
+        found = [_form(value) for value in leaves(function(*given, **given_keywords))]
     except (TypeError, ValueError, IndexError, NotImplementedError, RuntimeError) as error:
         return " ".join(str(error).split())
     return (
