@@ -126,13 +126,10 @@ def convert(
     blocks = {
         path: layer for path, layer in modules if trace and targets[path][0] is None and _is_block(layer)
     }
-    wanted = [*(p for p, (target, reason) in targets.items() if target is not None and not reason), *blocks]
-    called = {} if example is None else examples(model, example, wanted)
-    timed = {
-        path: _timed(called.get(path), target)
-        for path, (target, reason) in targets.items()
-        if only_faster and target is not None and not reason
-    }
+    candidates = {p: target for p, (target, reason) in targets.items() if target is not None and not reason}
+    wanted = [*(candidates if only_faster else ()), *blocks]
+    called = examples(model, example, wanted) if wanted and example is not None else {}
+    timed = {p: _timed(called.get(p), target) for p, target in candidates.items()} if only_faster else {}
     for path, layer in modules:
         target, reason = targets[path]
         name, kind = path or type(model).__name__, type(layer).__name__

@@ -23,7 +23,7 @@ def filled(*shape: int) -> Tensor:
 C: dict[Any, Tensor] = {
     shape: filled(*shape) if isinstance(shape, tuple) else filled(shape)
     for shape in (
-        3, 4, 5, 16, (2, 4), (5, 6), (12, 4), (12, 6), (16, 4), (16, 6), (1, 2, 3), (2, 3, 2), (3, 4, 3), (4, 3, 3),
+        3, 4, 5, 6, 16, (2, 4), (5, 6), (12, 4), (12, 6), (16, 4), (16, 6), (1, 2, 3), (2, 3, 2), (3, 4, 3), (4, 3, 3),
         (2, 3, 6, 6), (3, 4, 3, 3), (4, 3, 3, 3), (2, 3, 1, 3, 3), (3, 4, 1, 3, 3), (2, 3, 3, 2),
     )
 }  # fmt: skip
@@ -88,6 +88,13 @@ CALLS: dict[str, Callable[[Tensor], Any]] = {
     "linear": lambda x: F.linear(x, C[5, 6], C[5]),
     "batch_norm": lambda x: F.batch_norm(x, C[3], variance, C[3], None),
     "batch_norm of the batch": lambda x: F.batch_norm(x, None, None, training=True),
+    "group_norm": lambda x: F.group_norm(x, 3, C[3], C[3]),
+    "torch.group_norm": lambda x: torch.group_norm(x, 1),
+    "instance_norm": lambda x: F.instance_norm(x, weight=C[3], bias=C[3]),
+    "layer_norm": lambda x: F.layer_norm(x, (6, 6)),
+    "torch.layer_norm": lambda x: torch.layer_norm(x, (6,), C[6]),
+    "rms_norm": lambda x: F.rms_norm(x, (6,), C[6]),
+    "torch.rms_norm": lambda x: torch.rms_norm(x, (6, 6)),
     "local_response_norm": lambda x: F.local_response_norm(x, 2),
     "max_pool1d": lambda x: F.max_pool1d(x[..., 0], 2),
     "max_pool2d": lambda x: F.max_pool2d(x, 3, 2, 1),

@@ -67,7 +67,7 @@ def gru_cell(
 _ALIASES = (
     "relu", "sigmoid", "tanh", "prelu", "hardshrink", "threshold", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
     "conv_transpose2d", "conv_transpose3d", "avg_pool1d", "max_pool1d", "max_pool2d", "max_pool3d",
-    "adaptive_avg_pool1d",
+    "adaptive_avg_pool1d", "layer_norm", "group_norm", "rms_norm",
 )  # fmt: skip
 _IN_PLACE = {"inplace": True}
 
