@@ -251,6 +251,8 @@ _HARMLESS = {
 def _target(layer: nn.Module, other_types: str) -> tuple[type[nn.Module] | None, str]:
     """The class of a layer after a conversion, and why it cannot be converted, or ''; no class for modules that thnn
     does not have."""
+    if "forward" in layer.__dict__:
+        return None, "its forward was assigned to the object"
     cls = type(layer)
     base = next((c for c in cls.__mro__ if c in _COUNTERPARTS), None)
     if base is None or original_of(cls) is not None or cls.__module__.startswith("thnn."):
@@ -266,8 +268,6 @@ def _target(layer: nn.Module, other_types: str) -> tuple[type[nn.Module] | None,
         if changed:
             return None, f"a subclass of nn.{base.__name__} with another {', '.join(changed)}"
         target = _subclass(cls, target)
-    if "forward" in layer.__dict__:
-        return None, "its forward was assigned to the object"
     return target, _reason_to_leave(layer, _COUNTERPARTS[base], other_types)
 
 

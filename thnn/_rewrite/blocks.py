@@ -79,8 +79,6 @@ def _traced(block: nn.Module, training: bool) -> fx.Graph:
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     if any(p.kind in variadic or p.default is not p.empty for p in arguments):
         raise ValueError("its forward has optional arguments, which may change what it computes")
-    if "forward" in block.__dict__:
-        raise ValueError("its forward was assigned to the object")
     graph = trace(block, len(arguments), training=training, inline=False).graph
     # The trace names the arguments of a new root; a caller may name those of the forward.
     placeholders = (node for node in graph.nodes if node.op == "placeholder")

@@ -20,11 +20,11 @@ class Report(NamedTuple):
     """The changes that ``convert`` or ``revert`` made to a model, or that the backend of torch.compile made to a graph;
     ``print(report)`` shows them as a table.
 
-    ``replaced`` has what thnn computes now: the layers that changed their class, and the calls of functions. ``fused``
-    has the layers and calls that were joined with a neighbour, the one of the remark. ``left`` has what torch computes,
-    with the reason: layers, calls, and modules whose forward computes something besides its layers. ``apart`` has
-    neighbours that a fusion would have joined, with the reason why not. The table has one line for all entries of
-    ``left`` and ``apart`` of one kind and remark.
+    ``replaced`` has what thnn computes now: the layers that changed their class, and the calls of functions that were
+    not fused. ``fused`` has the layers and calls that were joined with a neighbour, the one of the remark. ``left`` has
+    what torch computes, with the reason: layers, calls, and modules whose forward computes something besides its
+    layers. ``apart`` has neighbours that a fusion would have joined, with the reason why not. The table has one line
+    for all entries of ``left`` and ``apart`` of one kind and remark.
     """
 
     replaced: tuple[Layer, ...]
