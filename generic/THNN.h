@@ -25,7 +25,7 @@
    family. Its kernels are in generic/<family>/, its page of the documentation is docs/functions/<family>.md, and
    its part of the Python model is thnn/_generated/<family>.py.
 
-   Types. real is float or double, and on CUDA devices also half or bfloat16; all THTensor of a call have elements
+   Types. real is float, double, half or bfloat16; all THTensor of a call have elements
    of that type, except those with [MIXED]. accreal is double, whatever real is, and so are the elements of a
    THAccrealTensor; a THIndexTensor has elements of int64, a THIntegerTensor of int32. Numbers are int, int64_t,
    THIndex_t (int64_t), bool, double or accreal.

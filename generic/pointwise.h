@@ -53,6 +53,7 @@
       THNN_RESIZE_LIKE(output, input);                                                                          \
       THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);                                                             \
     }                                                                                                           \
+    THNN_TAKES_HALF(state);                                                                                     \
     THNN_RETURN_IF_META(state);                                                                                 \
     TH_EACH(TH_CONSTANT, arguments)                                                                            \
     THNN_MAP2(result, inplace ? input : output, x, input, f);                                                   \
@@ -77,6 +78,7 @@
       THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, source);                                                         \
       THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);                                                     \
     }                                                                                                           \
+    THNN_TAKES_HALF(state);                                                                                     \
     THNN_RETURN_IF_META(state);                                                                                 \
     TH_EACH(TH_CONSTANT, arguments)                                                                            \
     THNN_MAP3(result, inplace ? gradOutput : gradInput, element, source, g, gradOutput, gradient);              \
@@ -114,6 +116,7 @@
   THNN_CHECK_NO_OVERLAP(output, input);                                                                         \
   THNN_CHECK_NO_OVERLAP(output, target);                                                                        \
   THNN_CHECK_NO_OVERLAP(output, weights);                                                                       \
+  THNN_TAKES_HALF(state);                                                                                       \
   THNN_RETURN_IF_META(state);                                                                                   \
   TH_EACH(TH_CONSTANT, arguments)                                                                              \
   THNN_STORE_LOSS(target, f, __VA_ARGS__)
@@ -125,7 +128,7 @@
   if (weights) THNN_SUM3(loss, x, input, t, target, w, weights, w * (f));                                       \
   else THNN_SUM2(loss, x, input, t, target, f);                                                                 \
   __VA_ARGS__;                                                                                                  \
-  *TH_DATA(output) = (real)(sizeAverage ? loss / (double)THNNTensor_numel(input) : loss);
+  thnn_storeNumber(output, sizeAverage ? loss / (double)THNNTensor_numel(input) : loss);
 #endif
 
 #define CRITERION_GRAD_INPUT_(target, arguments, gradient)                                                      \
@@ -136,6 +139,7 @@
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, input);                                                              \
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, target);                                                             \
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, weights);                                                            \
+  THNN_TAKES_HALF(state);                                                                                       \
   THNN_RETURN_IF_META(state);                                                                                   \
   TH_EACH(TH_CONSTANT, arguments)                                                                              \
   THNN_STORE_GRADIENT(target, gradient)

@@ -16,6 +16,7 @@ from torch.nn.utils.parametrize import is_parametrized
 
 import thnn.nn
 from thnn._batch_norm.activation import Activation
+from thnn._binding.arguments import ELEMENT_DTYPES
 from thnn._binding.device import device_types
 from thnn._rewrite.blocks import rewritten
 from thnn._rewrite.classes import original_of, subclass
@@ -23,7 +24,7 @@ from thnn._rewrite.example import Example, examples, seconds
 from thnn._rewrite.patterns import SUMS
 from thnn._rewrite.readers import name_of
 from thnn._rewrite.report import Layer, Report
-from thnn._rewrite.trial import DTYPES, reason_to_leave
+from thnn._rewrite.trial import reason_to_leave
 from thnn.graph import tracing
 from thnn.graph.branch import Branch, path_in_model
 from thnn.graph.mode_views import has_hooks
@@ -94,10 +95,8 @@ def convert(
     determines the fused layers again.
 
     Arguments:
-        model: torch.nn.Module, which may be a layer. Its parameters are on the CPU, of float32 or float64, or, if the
-            package has the CUDA library, on a GPU, of these types, float16 or bfloat16. A model of other types is left
-            alone. A change of type after the conversion, such as ``model.bfloat16()`` on the CPU, makes the forward
-            raise a TypeError: call ``revert`` before
+        model: torch.nn.Module, which may be a layer. Its parameters are of float32, float64, float16 or bfloat16,
+            on the CPU or, if the package has the CUDA library, on a GPU. A model of other types is left alone
         example: an argument of the model, or a tuple of its arguments, for ``trace`` and ``only_faster``. A copy of the
             model runs on it in the mode of the model
         fuse: False: leave batch normalization and activations apart
@@ -313,10 +312,10 @@ def _why_unknown(layer: nn.Module) -> str:
 def _reason_of_types(model: nn.Module) -> str:
     """Why layers without floating-point tensors cannot be converted: their inputs will probably have the type of the
     model's parameters, and thnn takes none of these types. '' if it takes one, or if there are no parameters."""
-    found = {(p.device.type, p.dtype) for p in model.parameters() if p.dtype.is_floating_point}
-    if not found or any(dtype in DTYPES.get(device, (dtype,)) for device, dtype in found):
+    found = {p.dtype for p in model.parameters() if p.dtype.is_floating_point}
+    if not found or any(dtype in ELEMENT_DTYPES for dtype in found):
         return ""
-    return f"in a model of {', '.join(sorted({str(dtype) for _, dtype in found}))}"
+    return f"in a model of {', '.join(sorted(map(str, found)))}"
 
 
 def _reason_to_leave(layer: nn.Module, target: type[nn.Module], other_types: str) -> str:
@@ -329,7 +328,7 @@ def _reason_to_leave(layer: nn.Module, target: type[nn.Module], other_types: str
             return "not initialized"
         if tensor.device.type not in device_types():
             return f"on {tensor.device}"
-        if tensor.is_floating_point() and tensor.dtype not in DTYPES[tensor.device.type]:
+        if tensor.is_floating_point() and tensor.dtype not in ELEMENT_DTYPES:
             return f"has {tensor.dtype}"
     unsupported = getattr(target, "_unsupported", None)
     return "" if unsupported is None else str(unsupported(layer))

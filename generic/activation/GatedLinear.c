@@ -15,7 +15,8 @@ static THTensor halfOf(const THTensor *tensor, int dim, int which)
 {
   THTensor half = *tensor;
   half.size[dim] /= 2;
-  if (half.data != NULL) half.data = TH_DATA(tensor) + which * half.size[dim] * tensor->stride[dim];
+  const int64_t bytes = (int64_t)THNNTensor_elementSize(tensor);
+  if (half.data != NULL) half.data = (char *)tensor->data + which * half.size[dim] * tensor->stride[dim] * bytes;
   return half;
 }
 
@@ -27,6 +28,7 @@ void THNN_(GatedLinear_updateOutput)(THNNState *state, THTensor *input, THTensor
   THNN_resize(state, "output", output, a.ndim, a.size,
               THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS);
   THNN_CHECK_NO_OVERLAP(output, input);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   THNN_MAP3(y, output, x, &a, gate, &b, x * th_sigmoid(gate));
 }
@@ -42,6 +44,7 @@ void THNN_(GatedLinear_updateGradInput)(THNNState *state, THTensor *input, THTen
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_CHECK_NO_OVERLAP(gradInput, input);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   const THTensor da = halfOf(gradInput, dim, 0), db = halfOf(gradInput, dim, 1);
   THNNMap first, second;

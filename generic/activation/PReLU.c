@@ -45,6 +45,7 @@ void THNN_(PReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
   THNN_RESIZE_LIKE(output, input);
   THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(output, weight);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   const THTensor slopes = expanded(weight, input, nOutputPlane);
   THNN_MAP3(y, output, x, input, w, &slopes, x > 0 ? x : w * x);
@@ -60,6 +61,7 @@ void THNN_(PReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, input);
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   const THTensor slopes = expanded(weight, input, nOutputPlane);
   THNN_MAP4(dx, gradInput, x, input, g, gradOutput, w, &slopes, x > 0 ? g : w * g);

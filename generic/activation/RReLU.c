@@ -43,6 +43,7 @@ void THNN_(RReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
     THNN_CHECK_NO_OVERLAP(noise, input);
     THNN_CHECK_NO_OVERLAP(noise, output);
   }
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   THTensor *const y = inplace ? input : output;
   if (!train) {
@@ -82,6 +83,7 @@ void THNN_(RReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
   if (!random && THNN_overlaps(dx, input, true))
     return THNN_fail(state, THNN_VALUE_ERROR, inplace ? "gradOutput" : "gradInput",
                      "must not share memory with input");
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   const real slope = (real)((lower + upper) / 2);
   if (random) THNN_MAP3(dx, dx, g, gradOutput, r, noise, g * r);

@@ -176,6 +176,15 @@ int argumentsType(const THNNFunction *function, int flags, const THNNValue *valu
   return type < THNN_REAL_TYPES ? type : -1;
 }
 
+/* True for a finite number of an element type. */
+static bool isFinite(int type, const void *number)
+{
+  const uint16_t exponent = type == THNN_TYPE_HALF ? 0x7c00 : 0x7f80; /* all ones in infinities and NaN */
+  return type == THNN_TYPE_FLOAT    ? isfinite(*(const float *)number)
+         : type == THNN_TYPE_DOUBLE ? isfinite(*(const double *)number)
+                                    : (*(const uint16_t *)number & exponent) != exponent;
+}
+
 bool argumentsSetFactor(const BoundCall *bound, int type, PyObject *const *objects, THNNState *state)
 {
   if (!(bound->flags & (THNN_CALL_SCALED | THNN_CALL_MULTIPLIED))) return true;
@@ -189,6 +198,5 @@ bool argumentsSetFactor(const BoundCall *bound, int type, PyObject *const *objec
   if (bound->flags & THNN_CALL_MULTIPLIED) return true;
   state->gradientFactor = view.data;
   if (onDevice(bound, state) != NULL) return true;
-  return type == THNN_TYPE_FLOAT ? isfinite(*(const float *)view.data)
-                                 : type == THNN_TYPE_DOUBLE && isfinite(*(const double *)view.data);
+  return isFinite(type, view.data);
 }

@@ -19,12 +19,11 @@ const THNNFunction *onDevice(const BoundCall *bound, const THNNState *state)
 }
 
 /* The entry that computes on the device of a call; NULL if there is none, or if the flags exclude the device. A meta
-   call checks arguments and computes nothing, so the CPU's entries serve every device, and the entry for float also
-   serves types that the CPU lacks. */
+   call checks arguments and computes nothing, so the CPU's entries serve every device. */
 static THNNCall callFor(const BoundCall *bound, int type, const THNNState *state)
 {
   const THNNFunction *function = bound->function, *there = onDevice(bound, state);
-  if (state->meta) return function->call[type] != NULL ? function->call[type] : function->call[THNN_TYPE_FLOAT];
+  if (state->meta) return function->call[type];
   if ((bound->flags & THNN_CALL_DEVICE) && there == NULL) return NULL;
   if ((bound->flags & THNN_CALL_HOST) && state->device != THNN_DEVICE_CPU) return NULL;
   if (there != NULL) return there->call[type];
@@ -65,6 +64,8 @@ static void beginCall(THNNState *state, const THNNFunction *function)
   state->allocations = NULL;
   state->allocateResult = NULL;
   state->caller = NULL;
+  state->access = NULL;
+  state->takesHalf = false;
   state->message[0] = 0;
 }
 

@@ -257,7 +257,8 @@ def _of_inference(x: Tensor) -> Tensor:
 
 REFUSED = {
     "a list": (_with(x=lambda g: [1.0]), TypeError, "x: expected a tensor, got list"),
-    "half": (_with(x=lambda g: g["x"].half()), TypeError, "x: expected .*, got torch.float16"),
+    "int": (_with(x=lambda g: g["x"].int()), TypeError, "x: expected .*, got torch.int32"),
+    "half": (_with(x=lambda g: g["x"].half()), TypeError, "scale: expected torch.float16, the type of x, got"),
     "a vector": (_with(x=lambda g: g["x"][0, 0, 0]), ValueError, r"x: expected 2 dimensions \(N, C\) or more"),
     "one value": (_with(x=lambda g: g["x"][:1, :, :1, :1]), ValueError, "x: expected more than 1 value per channel"),
     "no value": (_with(x=lambda g: g["x"][:0]), ValueError, "x: expected more than 1 value per channel"),
@@ -361,16 +362,23 @@ def test_inference_accepts_arguments_that_training_rejects() -> None:
     assert thnn.batch_norm(**{**given, "x": given["x"][:0]}, is_infer=True).y.shape == (0, 3, 5, 2)
 
 
-def test_autocast_computes_in_float32() -> None:
+@pytest.mark.parametrize("autocast", [False, True])
+def test_an_x_of_a_half_type_is_computed_in_float32(autocast: bool) -> None:
     x = torch.randn(8, 3).bfloat16()
     scale, bias, mean, variance = torch.rand(3), torch.rand(3), torch.zeros(3), torch.ones(3)
     expected = thnn.batch_norm(x.float(), scale, bias, mean.clone(), variance.clone(), momentum=0.9)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
         found = thnn.batch_norm(x, scale, bias, mean, variance, momentum=0.9)
-    for actual, value in zip(found, expected):
+    for actual, value in zip(found, (expected.y.bfloat16(), *expected[1:])):
         assert actual.equal(value)
-    with pytest.raises(TypeError, match=r"x: expected torch\.float32"):
-        thnn.batch_norm(x, scale, bias, mean, variance)
+
+
+def test_autocast_casts_vectors_of_another_type() -> None:
+    x, scale = torch.randn(8, 3), torch.rand(3).bfloat16()
+    vectors = torch.rand(3), torch.zeros(3), torch.ones(3)
+    expected = thnn.batch_norm(x, scale.float(), *vectors, is_infer=True).y
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert thnn.batch_norm(x, scale, *vectors, is_infer=True).y.equal(expected)
 
 
 def test_transforms_are_refused() -> None:

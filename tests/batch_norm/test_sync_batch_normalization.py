@@ -631,7 +631,7 @@ def test_autocast(found: Any) -> None:
     outputs, variances, gradients = zip(*found(autocast))
     made = layer(thnn.nn.BatchNorm1d, {}, torch.float32)
     expected = made(whole(1, sum(PARTS), C, dtype=torch.bfloat16).float()).detach()
-    close(torch.cat(outputs), expected, rtol=1e-5, atol=1e-5)
+    close(torch.cat(outputs), expected.bfloat16(), rtol=1e-2, atol=1e-5)
     assert all(v.equal(variances[0]) for v in variances)
     assert all(g.dtype is torch.bfloat16 for g in gradients)
 

@@ -47,7 +47,7 @@ def test_keys(key: object, name: str) -> None:
     "key",
     [
         "nonsense",
-        torch.float16,
+        torch.complex64,
         torch.zeros(1, dtype=torch.int64),
         3,
         None,
@@ -65,7 +65,8 @@ def test_attribute_access_and_listing() -> None:
     assert "Threshold_updateOutput" in dir(backend)
     assert set(thnn.functions()) <= set(dir(backend))
     assert "THNNFloatBackend" in dir(type2backend)
-    assert list(type2backend)[:3] == ["THNNFloatBackend", "THNNDoubleBackend", "THNNBackend"]
+    names = ["THNNFloatBackend", "THNNDoubleBackend", "THNNHalfBackend", "THNNBFloat16Backend", "THNNBackend"]
+    assert list(type2backend)[:5] == names
     with pytest.raises(NotImplementedError, match="Frobnicate_updateOutput"):
         backend.Frobnicate_updateOutput  # noqa: B018
 
@@ -157,14 +158,13 @@ def test_raw_calls_are_seen_by_autograd() -> None:
 
 def test_dispatching_backend() -> None:
     backend = type2backend[type(torch.zeros(1))]
-    for dtype in (torch.float32, torch.float64):
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
         x = torch.randn(3, dtype=dtype)
         y = torch.empty(0, dtype=dtype)
         backend.Tanh_updateOutput(0, x, y)
         torch.testing.assert_close(y, x.tanh())
-    with pytest.raises(
-        TypeError, match=r"Tanh_updateOutput: input: expected torch.float32 or torch.float64, got torch.int64"
-    ):
+    expected = "torch.float32, torch.float64, torch.float16 or torch.bfloat16"
+    with pytest.raises(TypeError, match=f"Tanh_updateOutput: input: expected {expected}, got torch.int64"):
         backend.Tanh_updateOutput(0, torch.zeros(3, dtype=torch.int64), torch.empty(0))
 
 

@@ -28,7 +28,9 @@ NOT_FOR_KERNELS = {
     "mapIsBuffered",
     "thnn_mapLoad",
     "thnn_mapLoadBuffered",
+    "thnn_mapLoadElements",
     "thnn_mapStoreBuffered",
+    "thnn_memoryOrder",
 }
 
 

@@ -233,9 +233,8 @@ def test_a_subclass_that_inherits_its_forward_is_converted() -> None:
     [
         (Own(2, 3, 3), "a subclass of nn.Conv2d with another _conv_forward"),
         (assigned(nn.ReLU()), "its forward was assigned to the object"),
-        (nn.Conv2d(2, 3, 3).half(), "has torch.float16"),
+        (nn.Conv2d(2, 3, 3).to(torch.float8_e5m2), "has torch.float8_e5m2"),
         (nn.Conv2d(2, 3, 3, device="meta"), "on meta"),
-        (nn.Linear(2, 3).bfloat16(), "has torch.bfloat16"),
         (nn.ChannelShuffle(2), "thnn has no such layer"),
         (nn.SyncBatchNorm(3), "thnn.nn.convert_sync_batchnorm() converts it"),
         (nn.LSTM(2, 3, proj_size=1), "has proj_size"),
@@ -251,13 +250,33 @@ def test_what_is_left(layer: nn.Module, reason: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_layers_without_parameters_are_left_in_a_model_of_narrow_types(dtype: torch.dtype) -> None:
-    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.MaxPool1d(2)).to(dtype)
+def test_a_model_of_a_half_type(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(36, 5), nn.LogSoftmax(1),
+    ).to(dtype)  # fmt: skip
+    x = torch.randn(6, 3, 8, 8).to(dtype)
+    exact = copy.deepcopy(model).double()
+    later = copy.deepcopy(model).float()
+    report = thnn.convert(model)
+    assert {layer.kind for layer in report.left} <= {"Flatten"}
+    thnn.convert(later)
+    for converted in (model, later.to(dtype)):
+        output = converted(x)
+        assert output.dtype is dtype
+        torch.testing.assert_close(output.double(), exact.double()(x.double()), rtol=0.05, atol=0.05)
+        torch.nn.functional.nll_loss(output.float(), torch.arange(6) % 5).backward()
+        assert all(p.grad is not None and p.grad.dtype is dtype for p in converted.parameters())
+
+
+def test_layers_without_parameters_are_left_in_a_model_of_a_type_that_thnn_does_not_take() -> None:
+    kind = torch.float8_e5m2
+    model = nn.Sequential(nn.Linear(3, 4).to(kind), nn.ReLU(), nn.MaxPool1d(2))
     report = thnn.convert(model)
     assert report.replaced == ()
-    assert [left.remark for left in report.left] == [f"has {dtype}", *[f"in a model of {dtype}"] * 2]
-    assert model(torch.ones(1, 3, dtype=dtype)).dtype is dtype
-    mixed = nn.Sequential(nn.Linear(3, 4).to(dtype), nn.ReLU(), nn.Linear(3, 4))
+    assert [left.remark for left in report.left] == [f"has {kind}", *[f"in a model of {kind}"] * 2]
+    mixed = nn.Sequential(nn.Linear(3, 4).to(kind), nn.ReLU(), nn.Linear(3, 4))
     assert [layer.kind for layer in thnn.convert(mixed).replaced] == ["ReLU", "Linear"]
 
 

@@ -155,10 +155,18 @@ def test_optional_arguments_are_not_traced() -> None:
 
 
 def test_a_model_of_another_type_is_not_traced() -> None:
-    model = Module(lambda m, x: m.conv(x).relu()).bfloat16()
+    model = Module(lambda m, x: m.conv(x).relu()).to(torch.float8_e5m2)
     report = thnn.convert(model, trace=True)
-    assert {entry.remark for entry in report.left} == {"has torch.bfloat16", "in a model of torch.bfloat16"}
-    assert model(torch.ones(1, 3, 2, 2, dtype=torch.bfloat16)).dtype is torch.bfloat16
+    kind = "torch.float8_e5m2"
+    assert {entry.remark for entry in report.left} == {f"has {kind}", f"in a model of {kind}"}
+
+
+def test_a_model_of_a_half_type_is_traced() -> None:
+    model = Module(lambda m, x: m.conv(x).relu()).bfloat16()
+    x = torch.ones(1, 3, 2, 2, dtype=torch.bfloat16)
+    expected = model(x)
+    assert not thnn.convert(model, trace=True).left
+    torch.testing.assert_close(model(x), expected)
 
 
 def test_an_example_shows_calls_that_thnn_does_not_compute() -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm import stages
 from thnn._batch_norm.function import BatchNormalizationFunction
-from thnn._binding.arguments import NARROW_DTYPES, address_of, cast_for_autocast, real_dtypes
+from thnn._binding.arguments import ELEMENT_DTYPES, NARROW_DTYPES, address_of, cast_for_autocast
 from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._header.registry import modules
@@ -63,9 +63,8 @@ def batch_norm(
     (divided by the number of values): batch_var, estimated_var, and the one that normalizes. They are variances; some
     descriptions of the operator call them deviations.
 
-    Shapes: x (N, C) or (N, C, ...); scale, bias, estimated_mean, estimated_var (C). float32 or float64, one type for
-    all; on a CUDA device also float16 and bfloat16, with vectors of that type or float32. Inside torch.autocast, x,
-    scale and bias of float16 and bfloat16 on the CPU are cast to float32.
+    Shapes: x (N, C) or (N, C, ...); scale, bias, estimated_mean, estimated_var (C). float32, float64,
+    float16 or bfloat16, one type for all, except that the vectors may be float32 with an x of a half type.
 
     Arguments:
         x: Tensor: the batch
@@ -204,8 +203,8 @@ def _check(
     """Raises all errors of arguments before anything is written."""
     _check_is_tensor("x", x)
     dtype, device, size = x.dtype, x.device, x.shape
-    if dtype is not torch.float32 and dtype is not torch.float64 and dtype not in real_dtypes(THNN, device):
-        expected = " or ".join(map(str, real_dtypes(THNN, device)))
+    if dtype is not torch.float32 and dtype is not torch.float64 and dtype not in ELEMENT_DTYPES:
+        expected = " or ".join(map(str, ELEMENT_DTYPES))
         raise TypeError(f"{_NAME}: x: expected {expected}, got {dtype}")
     if x.layout is not torch.strided:
         raise TypeError(f"{_NAME}: x: expected a dense tensor, got layout {x.layout}")

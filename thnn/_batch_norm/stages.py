@@ -1,8 +1,7 @@
 """The stages of batch normalization on any device.
 
 Each function computes as the C function of the same name (`BatchNormalization_statistics`, ...; see THNN.h). It calls
-that function for tensors that a library of the package computes (float32 and float64 on the CPU, also float16 and
-bfloat16 on a CUDA device), and torch operations for all other tensors.
+that function for tensors of the element types on the CPU or a CUDA device, and torch operations for all other tensors.
 
 Statistics are one tensor (2C + 1) of float64: mean [C], centred sum of squares [C], number of values per channel [1].
 Inputs are (N, C, ...), vectors (C). `limit` is the limit of the relu that follows (thnn/_batch_norm/activation.py).
@@ -20,7 +19,7 @@ import torch
 from torch import Tensor
 
 from thnn._batch_norm.activation import is_cut, rectified
-from thnn._binding.arguments import real_dtypes
+from thnn._binding.arguments import ELEMENT_DTYPES, NARROW_DTYPES
 from thnn._binding.call import invoke
 from thnn._binding.device import device_types
 from thnn._binding.library import ANY, DOUBLE, THNN
@@ -35,9 +34,7 @@ _stages = {
 def _has_kernels(tensor: Tensor) -> bool:
     device = tensor.device
     # The CUDA library is opened for CUDA tensors only.
-    return tensor.dtype in real_dtypes(THNN, device) and (
-        device.type == "cpu" or device.type in device_types()
-    )
+    return tensor.dtype in ELEMENT_DTYPES and (device.type == "cpu" or device.type in device_types())
 
 
 @cache
@@ -134,8 +131,8 @@ def save_statistics(
     C = statistics.shape[0] // 2
     running = [t for t in (running_mean, running_var) if t is not None]
     kinds = {dtype, *(t.dtype for t in running)}
-    is_mixed = dtype is torch.float32 and len(kinds) == 2 and kinds <= {*real_dtypes(THNN, statistics.device)}
-    if _has_kernels(statistics) and (len(kinds) == 1 or (is_mixed and torch.float64 not in kinds)):
+    is_mixed = dtype is torch.float32 and kinds - {dtype} in ({narrow} for narrow in NARROW_DTYPES)
+    if _has_kernels(statistics) and (len(kinds) == 1 or is_mixed):
         saved = statistics.new_empty(C, dtype=dtype), statistics.new_empty(C, dtype=dtype)
         arguments = (statistics, *saved, running_mean, running_var, momentum, eps, unbiased)
         _call("saveStatistics", ANY, arguments)

@@ -16,9 +16,8 @@ from thnn._batch_norm import formula, stages
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.communicator import Communicator, Tag, communicator_of, payload_of
 from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
-from thnn._binding.arguments import cast_for_autocast, not_dense, real_dtypes
+from thnn._binding.arguments import ELEMENT_DTYPES, NARROW_DTYPES, cast_for_autocast, not_dense
 from thnn._binding.call import flag
-from thnn._binding.library import THNN
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable, in_transform
 
@@ -41,7 +40,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     group of one and outside of the group it is BatchNormalizationFunction, without a collective.
 
     Arguments (tensors, then scalars, in the order of ``apply``):
-        input: (N, C) or (N, C, ...), float32 or float64, and on devices other than the CPU float16 or bfloat16; N may
+        input: (N, C) or (N, C, ...), float32, float64, float16 or bfloat16; N may
             differ, and be 0
         weight, bias: (C), optional; of the type of input, or float32 for an input of float16 or bfloat16
         running_mean, running_var: (C), optional in training; likewise
@@ -186,7 +185,7 @@ def synchronized(
             raise NotImplementedError(
                 f"{cls.__name__}: does not work inside transforms of torch.func, tracing and recording modes"
             )
-        if not (isinstance(input, Tensor) and input.dtype in real_dtypes(THNN, input.device)[2:]):
+        if not (isinstance(input, Tensor) and input.dtype in NARROW_DTYPES):
             input, weight, bias = cast_for_autocast((input, weight, bias)) or (input, weight, bias)
         vectors = weight, bias, running_mean, running_var
         _check(input, vectors, momentum, eps)
@@ -216,9 +215,10 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, e
         raise ValueError(
             f"{_NAME}: input: expected 2 dimensions (N, C) or more, got {input.dim()} {tuple(input.shape)}"
         )
-    dtypes = real_dtypes(THNN, input.device)
-    if input.dtype not in dtypes and (input.device.type == "cpu" or not input.dtype.is_floating_point):
-        raise TypeError(f"{_NAME}: input: expected {' or '.join(map(str, dtypes))}, got {input.dtype}")
+    if input.dtype not in ELEMENT_DTYPES:
+        raise TypeError(
+            f"{_NAME}: input: expected {' or '.join(map(str, ELEMENT_DTYPES))}, got {input.dtype}"
+        )
     _statistics.number(_NAME, "momentum", momentum)
     _statistics.not_negative(_NAME, "eps", eps)
     expected = (input.shape[1],)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import torch
 
-from thnn._binding.device import EMULATION, device_library, device_types, has_device_library
+from thnn._binding.device import EMULATION, device_library, device_types
 from thnn._binding.extension import lib
 from thnn._binding.library import (
     ALLOCATE,
@@ -19,7 +19,6 @@ from thnn._binding.library import (
     FLOAT,
     HALF,
     HOST,
-    THNN,
     TYPE_MASK,
     BoundFunction,
     Library,
@@ -29,9 +28,10 @@ from thnn._torch import is_batched, is_fake, is_zero_tensor, recording_mode
 
 MAX_DIM: Final = lib.THNN_MAX_DIM
 REAL_DTYPES: Final = {t: DTYPES[t] for t in range(lib.THNN_REAL_TYPES)}
-_ALL_DTYPES: Final = tuple(REAL_DTYPES.values())
-_HOST_DTYPES: Final = _ALL_DTYPES[:2]
-NARROW_DTYPES: Final = _ALL_DTYPES[2:]
+#: The element types of `real` tensors, on the CPU and on CUDA devices.
+ELEMENT_DTYPES: Final = tuple(REAL_DTYPES.values())
+#: Those that are computed in float32.
+NARROW_DTYPES: Final = ELEMENT_DTYPES[2:]
 FIXED_DTYPES: Final = {
     "THAccrealTensor*": torch.float64,
     "THIndexTensor*": torch.int64,
@@ -191,17 +191,13 @@ def check_tensors(
                 raise TypeError(where + f"expected {expected}, got {value.dtype}")
         elif argument.is_mixed and value.dtype is torch.float32 and (real is None or real in NARROW_DTYPES):
             mixed = argument.name
-        elif (
-            real is None
-            and value.dtype in real_dtypes(bound.library, value.device)
-            and not (mixed and value.dtype is torch.float64)
-        ):
+        elif real is None and value.dtype in ELEMENT_DTYPES and not (mixed and value.dtype is torch.float64):
             real, first = value.dtype, argument.name
         elif value.dtype is not real:
             if real is None and mixed:
                 real, first = torch.float32, mixed
             if real is None:
-                *others, last = map(str, real_dtypes(bound.library, value.device))
+                *others, last = map(str, ELEMENT_DTYPES)
                 raise TypeError(where + f"expected {', '.join(others)} or {last}, got {value.dtype}")
             source = f", the type of {first}" if first else f" for the {backend_name(flags)}"
             raise TypeError(where + f"expected {real}{source}, got {value.dtype}")
@@ -244,14 +240,6 @@ def _allowed_devices(bound: BoundFunction, flags: int) -> Sequence[str]:
     return ("cpu",) if flags & HOST else device_types(bound.library)
 
 
-def real_dtypes(library: Library, device: torch.device) -> Sequence[torch.dtype]:
-    """The element types that the functions of a library compute on a device; for the meta device, on any device."""
-    if device.type == "cpu" and not EMULATION:
-        return _HOST_DTYPES
-    on_device = library is THNN or has_device_library(library)
-    return _ALL_DTYPES if on_device and device.type in ("cpu", "cuda", "meta") else _HOST_DTYPES
-
-
 def device_library_without(bound: BoundFunction, values: Sequence[Any]) -> Library | None:
     """The CUDA library if the tensors are on its device and the library lacks the function, otherwise None."""
     device = "cpu" if EMULATION else "cuda"
@@ -291,3 +279,14 @@ def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
     if not any(is_cast):
         return None
     return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))
+
+
+def product_in_autocast(output: torch.Tensor) -> torch.Tensor:
+    """The result of a convolution, Linear or LSTM on the CPU, inside torch.autocast cast to the type that autocast
+    promises for it, unless it is float64.
+
+    The kernels compute products in float32 for every type, so that casts of the arguments would only lose digits.
+    """
+    if not torch.is_autocast_enabled("cpu") or not output.is_cpu or output.dtype is torch.float64:
+        return output
+    return output.to(torch.get_autocast_dtype("cpu"))

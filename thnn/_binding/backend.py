@@ -24,7 +24,7 @@ import torch
 
 from thnn._binding.call import flag, invoke
 from thnn._binding.context import TRANSFORM, read_context
-from thnn._binding.device import EMULATION, has_device_library
+from thnn._binding.device import has_device_library
 from thnn._binding.library import (
     ANY,
     BFLOAT16,
@@ -219,7 +219,13 @@ def _unpickle_backend(name: str) -> Backend:
     return type2backend[name]
 
 
-_NAMES = {"THNNFloatBackend": FLOAT | HOST, "THNNDoubleBackend": DOUBLE | HOST, "THNNBackend": ANY}
+_NAMES = {
+    "THNNFloatBackend": FLOAT | HOST,
+    "THNNDoubleBackend": DOUBLE | HOST,
+    "THNNHalfBackend": HALF | HOST,
+    "THNNBFloat16Backend": BFLOAT16 | HOST,
+    "THNNBackend": ANY,
+}
 # The backends of the CUDA library.
 _CUDA_NAMES = {
     "THCUNNFloatBackend": FLOAT | DEVICE,
@@ -228,7 +234,12 @@ _CUDA_NAMES = {
     "THCUNNBFloat16Backend": BFLOAT16 | DEVICE,
 }
 _DTYPES = {
-    "cpu": {torch.float32: "THNNFloatBackend", torch.float64: "THNNDoubleBackend"},
+    "cpu": {
+        torch.float32: "THNNFloatBackend",
+        torch.float64: "THNNDoubleBackend",
+        torch.float16: "THNNHalfBackend",
+        torch.bfloat16: "THNNBFloat16Backend",
+    },
     "cuda": {
         torch.float32: "THCUNNFloatBackend",
         torch.float64: "THCUNNDoubleBackend",
@@ -239,8 +250,12 @@ _DTYPES = {
 _LEGACY: dict[Any, tuple[torch.dtype, str]] = {
     "torch.FloatTensor": (torch.float32, "cpu"),
     "torch.DoubleTensor": (torch.float64, "cpu"),
+    "torch.HalfTensor": (torch.float16, "cpu"),
+    "torch.BFloat16Tensor": (torch.bfloat16, "cpu"),
     torch.FloatTensor: (torch.float32, "cpu"),
     torch.DoubleTensor: (torch.float64, "cpu"),
+    torch.HalfTensor: (torch.float16, "cpu"),
+    torch.BFloat16Tensor: (torch.bfloat16, "cpu"),
     "torch.cuda.FloatTensor": (torch.float32, "cuda"),
     "torch.cuda.DoubleTensor": (torch.float64, "cuda"),
     "torch.cuda.HalfTensor": (torch.float16, "cuda"),
@@ -251,11 +266,11 @@ _LEGACY: dict[Any, tuple[torch.dtype, str]] = {
 class Backends(Mapping[Any, Backend]):
     """Backends by key and by attribute, created at the first access.
 
-    Keys: 'torch.FloatTensor', 'torch.DoubleTensor'; the classes torch.FloatTensor, torch.DoubleTensor;
-    'THNNFloatBackend', 'THNNDoubleBackend'; torch.float32, torch.float64; (dtype, device type) pairs; a tensor,
-    for its type; torch.Tensor (which ``type(x)`` returns in current torch) or a subclass, and 'THNNBackend', for a
-    backend that takes the element type and the device from its first tensor argument. Iteration lists the names of
-    the backends.
+    Keys: 'torch.FloatTensor', 'torch.DoubleTensor', 'torch.HalfTensor', 'torch.BFloat16Tensor'; the classes of these
+    names; 'THNNFloatBackend' and its companions; torch.float32, torch.float64, torch.float16, torch.bfloat16; (dtype,
+    device type) pairs; a tensor, for its type; torch.Tensor (which ``type(x)`` returns in current torch) or a
+    subclass, and 'THNNBackend', for a backend that takes the element type and the device from its first tensor
+    argument. Iteration lists the names of the backends.
 
     If the package has the CUDA library: 'torch.cuda.FloatTensor', 'torch.cuda.DoubleTensor', 'torch.cuda.HalfTensor',
     'torch.cuda.BFloat16Tensor', 'THCUNNFloatBackend' and its companions, (torch.float16, 'cuda').
@@ -298,18 +313,12 @@ class Backends(Mapping[Any, Backend]):
                 return "THNNBackend"
         if isinstance(key, torch.dtype):
             name = _DTYPES.get(device, {}).get(key)
-            if name is None and device == "cpu" and EMULATION:
-                name = _DTYPES["cuda"].get(key)
             if name is not None and name in self._names():
                 return name
         raise NotImplementedError(
             f"no backend for {original if not isinstance(original, torch.Tensor) else (key, device)!r}; there are"
-            " float32 and float64 on the CPU: 'torch.FloatTensor', 'torch.DoubleTensor'"
-            + (
-                ", and on CUDA also float16 and bfloat16: 'torch.cuda.HalfTensor'"
-                if self._has_device()
-                else ""
-            )
+            " float32, float64, float16 and bfloat16 on the CPU, such as 'torch.FloatTensor'"
+            + (", and on CUDA, such as 'torch.cuda.FloatTensor'" if self._has_device() else "")
         )
 
     def _has_device(self) -> bool:

@@ -63,9 +63,9 @@ class FunctionBase:
     *scalars)`` creates no such object. Settings are the scalars and, before them, running statistics. Both forms
     accept keywords with the names in THNN.h; optional tensors may be omitted or None.
 
-    Inside ``torch.autocast``, tensors of float16 and bfloat16 that the C function does not take are cast to float32 and
-    computed in it, as by ``torch.amp.custom_fwd(cast_inputs=torch.float32)``: all on the CPU, and on a CUDA device in
-    a call with tensors of another type. Running statistics, which a call updates, are not cast.
+    Inside ``torch.autocast``, tensors of float16 and bfloat16 in a call with tensors of another type are cast to
+    float32 and computed in it, as by ``torch.amp.custom_fwd(cast_inputs=torch.float32)``. Running statistics, which a
+    call updates, are not cast.
     """
 
     module: ClassVar[Module]
@@ -375,8 +375,8 @@ class FunctionBase:
         except (TypeError, ValueError):
             if any(isinstance(a, torch.fx.Proxy) for a in args) or calls.takes_shards(cls, args):
                 return cls._through_operator(args)
-            # C rejects float16 and bfloat16 with a TypeError, so autocast is queried only here, and costs a successful
-            # call nothing.
+            # C rejects tensors of several types with a TypeError, so autocast is queried only here, and costs a
+            # successful call nothing.
             cast = cast_for_autocast(args[: cls._call_tensor_count])
             if cast is None:
                 raise

@@ -15,8 +15,8 @@ OPTIONS: Mapping[str, str] = {
 
 #: The element types of tensors that `describe` calls real.
 REAL = (
-    "real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16."
-    " It is the same for all arguments of a call that are described as real."
+    "real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as"
+    " real."
 )
 
 

@@ -21,7 +21,7 @@ from thnn._load.loaded import LoadedModule
 from thnn._load.parsing import parse
 from thnn._load.recipe import Recipe, find_compiler
 from thnn._load.sanitizing import CALL
-from thnn.testing.case_runner import CaseRunner
+from thnn.testing.case_runner import CaseRunner, computes_on_device
 from thnn.testing.cases.model import Case
 
 _PAGE = mmap.PAGESIZE
@@ -83,7 +83,7 @@ def _expanded(name: str, tensor: Tensor) -> Tensor:
 
 def _run(case: Case) -> None:
     dtypes = [torch.float32, torch.float64]
-    if (torch.float16, "cpu") in case.registry.type2backend:  # in emulation
+    if computes_on_device(case):  # on the CPU, the kernel of a half type is the one of float32
         dtypes += [torch.float16, torch.bfloat16]
     samples = [(s, dtype) for s in case.samples for dtype in dtypes]
     samples += [(row.sample, getattr(torch, row.dtype)) for row in case.rows[:1]]

@@ -170,7 +170,7 @@ class Operators(OperatorModel):
         ]
         types = {v.dtype for a, v in given if not a.is_mixed}
         mixed = {v.dtype for a, v in given if a.is_mixed}
-        if device == "cpu" or len(types) > 1 or not mixed <= {*types, torch.float32}:
+        if len(types) > 1 or not mixed <= {*types, torch.float32}:
             values = cast_for_autocast(values) or values
         with torch.autocast(device, enabled=False):
             return self.operator(*values)

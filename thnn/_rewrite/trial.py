@@ -13,15 +13,10 @@ import torch
 from torch import Tensor, fx
 from torch.fx.node import map_aggregate
 
-from thnn._binding.arguments import not_dense
+from thnn._binding.arguments import ELEMENT_DTYPES, not_dense
 from thnn._binding.device import device_types
 from thnn._rewrite.nested import leaves, tensors
 
-#: Type of a device -> the types of floating-point numbers that thnn computes on it.
-DTYPES: Mapping[str, tuple[torch.dtype, ...]] = {
-    "cpu": (torch.float32, torch.float64),
-    "cuda": (torch.float32, torch.float64, torch.float16, torch.bfloat16),
-}
 _UNKNOWN = "has sizes that depend on data"
 
 
@@ -37,7 +32,7 @@ def reason_of_tensor(tensor: Tensor) -> str:
         return f"has {tensor.dtype}"
     if tensor.device.type not in device_types():
         return f"on {tensor.device}"
-    if tensor.is_floating_point() and tensor.dtype not in DTYPES[tensor.device.type]:
+    if tensor.is_floating_point() and tensor.dtype not in ELEMENT_DTYPES:
         return f"has {tensor.dtype}"
     return ""
 

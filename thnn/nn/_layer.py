@@ -21,8 +21,7 @@ Forward = TypeVar("Forward", bound=Callable[..., Any])
 _DOC = """{what}; drop-in replacement for ``torch.nn.{name}``, with its arguments, parameters, initial values and
     ``state_dict``.
 
-    Shapes: {shapes}. float32 or float64, on a CUDA device also float16 and bfloat16; inside torch.autocast on
-    the CPU, these are cast to float32.{remarks}
+    Shapes: {shapes}. float32, float64, float16 or bfloat16.{remarks}
     Errors: TypeError for an input of another type, {errors}ValueError for wrong sizes and settings; the constructor
     raises the errors of torch. Computed by {function}.
     """

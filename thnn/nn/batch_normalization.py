@@ -41,8 +41,8 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
     in training updates the running statistics, with its unbiased variance:
     new = (1 - momentum) * old + momentum * batch.
 
-    Shapes: input {shapes}, output the same; weight, bias, running_mean, running_var (C). float32 or float64; on a CUDA
-    device also float16 and bfloat16, with vectors of that type or float32.
+    Shapes: input {shapes}, output the same; weight, bias, running_mean, running_var (C). float32, float64, float16
+    or bfloat16; with an input of a half type the vectors may be float32.
 
     Arguments, torch's first:
         num_features: int: C
@@ -63,7 +63,6 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
     The options are attributes and may be changed at any time; `decay` is 1 - `momentum`. An assigned momentum is not
     checked, as in torch; a negative or NaN eps is an error in the next call.
     The keys of state_dict are the same as in torch.nn.{name}: each layer loads the state of the other.
-    Inside torch.autocast, input, weight and bias of float16 and bfloat16 on the CPU are cast to float32.
 
     Errors: ValueError for both momentum and decay, numbers out of range, an input with other dimensions or channels,
     one value per channel in training; TypeError for an input of a type that is not among these, or does not fit the

@@ -19,8 +19,8 @@ _DOC = """{kind} of {what}; drop-in replacement for ``torch.nn.{name}``, with it
 
     Arguments: {arguments}; see ``torch.nn.{name}``.
 
-    Shapes: input {shapes}; weight {weight}; bias (out_channels). float32 or float64, on a CUDA
-    device also float16 and bfloat16; inside torch.autocast on the CPU, these are cast to float32.{last}{padding}
+    Shapes: input {shapes}; weight {weight}; bias (out_channels). float32, float64, float16
+    or bfloat16.{last}{padding}
     Errors: TypeError for an input of another type, or of another type than the parameters; ValueError
     for wrong sizes; the constructor raises the errors of torch.
     """

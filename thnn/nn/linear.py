@@ -17,8 +17,7 @@ class Linear(torch.nn.Linear):
     Arguments: in_features, out_features, bias, device, dtype; see ``torch.nn.Linear``.
 
     Shapes: input (..., in_features); output (..., out_features); weight (out_features, in_features); bias
-    (out_features). float32 or float64, on a CUDA device also float16 and bfloat16; inside torch.autocast on the CPU,
-    these are cast to float32.
+    (out_features). float32, float64, float16 or bfloat16.
     Errors: TypeError for an input of another type, or of another type than the parameters; ValueError
     for wrong sizes.
     """

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
-from thnn._binding.arguments import to_bool
+from thnn._binding.arguments import product_in_autocast, to_bool
 from thnn._classes import function_classes
 from thnn.nn import _sequence
 from thnn.nn._layer import layer_doc, layer_forward
@@ -219,7 +219,10 @@ class _Recurrent(torch.nn.RNNBase):
             data = outputs[0] if directions == 1 else torch.cat(outputs, -1)
             if self.dropout and self.training and layer < self.num_layers - 1:
                 data = F.dropout(data, self.dropout, True)
-        return data, tuple(torch.stack(s) for s in zip(*final))
+        results = data, *(torch.stack(s) for s in zip(*final))
+        if self.mode == "LSTM":  # autocast of torch promises nothing for GRU
+            results = tuple(map(product_in_autocast, results))
+        return results[0], results[1:]
 
 
 _SEQUENCE = """input (L, N, input_size), with batch_first (N, L, input_size), (L, input_size) or a PackedSequence;

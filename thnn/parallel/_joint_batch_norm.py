@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from thnn._batch_norm import formula, stages
 from thnn._batch_norm.activation import limit_of
 from thnn._batch_norm.running_statistics import updated_by
-from thnn._binding.arguments import cast_for_autocast, real_dtypes
-from thnn._binding.library import THNN
+from thnn._binding.arguments import NARROW_DTYPES, cast_for_autocast
 from thnn._torch import BatchNormBase
 from thnn.nn.batch_normalization import _BatchNorm
 from thnn.nn.sync_batch_normalization import SyncBatchNorm
@@ -115,7 +114,7 @@ def _compute(
         if issubclass(kind, _BatchNorm):
             return kind._compute(layer, input, weight, bias, running_mean, running_var, False, momentum)
         return F.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, layer.eps)
-    if issubclass(kind, _BatchNorm) and input.dtype not in real_dtypes(THNN, input.device)[2:]:
+    if issubclass(kind, _BatchNorm) and input.dtype not in NARROW_DTYPES:
         input, weight, bias = cast_for_autocast((input, weight, bias)) or (input, weight, bias)
     vectors = (weight, bias, running_mean, running_var)
     _check(f"layer {label}", layer.num_features, input, vectors)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from thnn._binding.call import backward_scalar
+from thnn._binding.device import EMULATION
 from thnn._header import Function
 from thnn._header.roles import forward_name
 from thnn.testing.cases import arguments, dtype_of, function_of
@@ -279,7 +280,7 @@ class CaseRunner:
     @property
     def is_on_device(self) -> bool:
         """True if the CUDA library computes, or its emulation."""
-        return (torch.float16, self.device) in self.case.registry.type2backend
+        return computes_on_device(self.case)
 
     @property
     def has_class(self) -> bool:
@@ -289,6 +290,12 @@ class CaseRunner:
     @property
     def cls(self) -> Any:
         return self.case.registry.function_classes[self.case.module + "Function"]
+
+
+def computes_on_device(case: Case) -> bool:
+    """True if the CUDA library, or its emulation, computes the calls of a case."""
+    there = case.device.type == "cuda" or EMULATION
+    return there and "THCUNNFloatBackend" in case.registry.type2backend
 
 
 # --- comparing ----------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import torch
 from thnn._binding.device import EMULATION, device_library
 from thnn._classes import PACKAGE, Registry
 from thnn._header import Function
-from thnn.testing.case_runner import CaseRunner, Failed
+from thnn.testing.case_runner import CaseRunner, Failed, computes_on_device
 from thnn.testing.cases import arguments, cases_of
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.checks.layouts import check_layouts, check_meta, check_output_layouts
@@ -83,7 +83,6 @@ CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
     "widened": check_widened,
     "nonfinite": check_nonfinite,
 }
-_NEED_CUDA = ("float16", "bfloat16")
 _NEED_CPU = ("widened", "nonfinite")
 _NEED_DERIVATIVES = ("gradients", "second gradients")
 # These also run on the first benchmark row, since small tensors are neither split into tasks nor read in place.
@@ -125,17 +124,19 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
     if case is None:
         yield Check(name, "case", "", functools.partial(_no_case, name))
     else:
-        is_on_device = (torch.float16, case.device) in case.registry.type2backend
+        is_on_device = computes_on_device(case)
         for check, function in CHECKS.items():
             if check == "threads" and EMULATION and case.registry is PACKAGE:
                 continue  # the emulation has one thread, and torch computes the functions that it lacks
             if check == "order" and (is_on_device or case.registry.reversed_tasks is None):
                 continue
-            if (check in _NEED_CUDA and not is_on_device) or (check in _NEED_CPU and is_on_device):
+            if check in _NEED_CPU and is_on_device:
                 continue
             for sample in case.samples:
                 if check in _NEED_CPU and not sample.differentiable:
                     continue  # too large to repeat the calls for each argument
+                if check == "float16" and not is_on_device and not sample.differentiable:
+                    continue  # on the CPU float16 and bfloat16 differ in their conversions only
                 if check == "second gradients" and not _has_second_derivatives(case):
                     continue
                 if check not in _NEED_DERIVATIVES or (sample.differentiable and case.phase is None):

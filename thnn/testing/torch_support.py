@@ -207,15 +207,21 @@ def checkpoint(call: Call) -> None:
 
 
 def autocast(call: Call) -> None:
-    """Inputs of bfloat16 are computed in float32."""
+    """Inputs of bfloat16 are computed as outside of autocast, and with a tensor of float32 among them in float32."""
+    single = [v.float() if isinstance(v, Tensor) and v.is_floating_point() else v for v in call.values]
+    narrow = [
+        v.bfloat16() if isinstance(v, Tensor) and v.is_floating_point() and k not in _running(call) else v
+        for k, v in enumerate(single)
+    ]
+    changed = [k for k, v in enumerate(narrow) if v is not single[k]]
+    expected = [y.dtype for y in _outputs(call.cls.apply(*narrow))]
     with torch.autocast("cpu", torch.bfloat16):
-        values = [
-            v.bfloat16() if isinstance(v, Tensor) and v.is_floating_point() and k not in _running(call) else
-            v.float() if isinstance(v, Tensor) and v.is_floating_point() else v
-            for k, v in enumerate(call.values)
-        ]  # fmt: skip
-        for y in _outputs(call.cls.apply(*values)):
-            assert y.dtype in (torch.float32, torch.int64), y.dtype
+        assert [y.dtype for y in _outputs(call.cls.apply(*narrow))] == expected
+        # Batch normalization takes vectors of float32.
+        if len(changed) > 1 and not call.cls._running:
+            mixed = [single[k] if k == changed[-1] else v for k, v in enumerate(narrow)]
+            for y in _outputs(call.cls.apply(*mixed)):
+                assert y.dtype in (torch.float32, torch.int64), y.dtype
 
 
 def _running(call: Call) -> set[int]:

@@ -2,12 +2,21 @@
 
 #include <string.h>
 
+#include "runtime/half.h"
 #include "runtime/integer.h"
+
+/* Maps of CUDA have elements of a half type themselves. */
+static bool isConverted(const THNNTensor *tensor, size_t elementBytes)
+{
+  return elementBytes == sizeof(float) && thnn_isHalf(tensor->type);
+}
 
 /* Makes an operand of a tensor by merging dimensions; `dims` lists the dimensions outermost first. */
 static void makeOperand(THNNOperand *operand, const THNNTensor *tensor, const int *dims, int count,
                         size_t elementBytes)
 {
+  operand->type = isConverted(tensor, elementBytes) ? tensor->type : THNN_TYPE_OTHER;
+  if (operand->type != THNN_TYPE_OTHER) elementBytes = sizeof(uint16_t);
   int n = 0;
   for (int i = count - 1; i >= 0; i--) {
     const int64_t size = tensor->size[dims[i]], stride = tensor->stride[dims[i]] * (int64_t)elementBytes;
@@ -36,7 +45,7 @@ static bool sameStrides(const THNNTensor *a, const THNNTensor *b)
 
 static bool isContiguous(const THNNOperand *operand, size_t elementBytes)
 {
-  return operand->ndim == 1 && operand->stride[0] == (int64_t)elementBytes;
+  return operand->type == THNN_TYPE_OTHER && operand->ndim == 1 && operand->stride[0] == (int64_t)elementBytes;
 }
 
 /* True if the output is contiguous, aligned for non-temporal stores and not in place (its lines would be in the cache
@@ -48,6 +57,15 @@ static bool usesNonTemporalStores(const THNNMap *map)
   for (int k = 1; k < map->count; k++)
     if (map->operand[k].data == map->operand[0].data) return false;
   return thnn_exceedsLastLevelCache(map->count * map->elements * (int64_t)map->elementBytes);
+}
+
+void thnn_memoryOrder(const THNNTensor *tensor, int *dims)
+{
+  for (int i = 0; i < tensor->ndim; i++) { /* insertion sort */
+    int j = i;
+    for (; j > 0 && tensor->stride[dims[j - 1]] < tensor->stride[i]; j--) dims[j] = dims[j - 1];
+    dims[j] = i;
+  }
 }
 
 static void begin(THNNMap *map, size_t elementBytes, bool writes, bool reorder, int count,
@@ -71,14 +89,9 @@ static void begin(THNNMap *map, size_t elementBytes, bool writes, bool reorder, 
     reorder = THNNTensor_sameSize(leader, tensor[k]) && (writes || sameStrides(leader, tensor[k]));
   for (int k = 0; k < count; k++) {
     const THNNTensor *t = tensor[k];
-    if (k == 0 || !reorder) {
+    if (!reorder)
       for (int d = 0; d < t->ndim; d++) dims[d] = d;
-      for (int i = 1; i < t->ndim && reorder; i++) { /* insertion sort, largest stride first */
-        int d = dims[i], j = i;
-        for (; j > 0 && t->stride[dims[j - 1]] < t->stride[d]; j--) dims[j] = dims[j - 1];
-        dims[j] = d;
-      }
-    }
+    else if (k == 0) thnn_memoryOrder(t, dims);
     makeOperand(&map->operand[k], t, dims, t->ndim, elementBytes);
     if (!isContiguous(&map->operand[k], elementBytes)) map->contiguous = false;
   }
@@ -120,7 +133,8 @@ static void copyRun(char *to, int64_t toStride, const char *from, int64_t fromSt
     for (; n > 0; n--, to += toStride, from += fromStride) *(Word8 *)to = *(const Word8 *)from;
 }
 
-/* Copies elements [first, first + n) of the operand to the buffer, or back if `store`. */
+/* Copies elements [first, first + n) of the operand to the buffer, or back if `store`, and converts those of a half
+   type. */
 static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *buffer, bool store,
                       size_t elementBytes)
 {
@@ -133,7 +147,11 @@ static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *bu
   }
   while (n > 0) {
     const int64_t left = operand->size[0] - at[0], run = left < n ? left : n;
-    if (store) copyRun(p, operand->stride[0], buffer, (int64_t)elementBytes, run, elementBytes);
+    if (operand->type != THNN_TYPE_OTHER && store)
+      thnn_narrowStrided(p, operand->stride[0], (const float *)buffer, operand->type, run);
+    else if (operand->type != THNN_TYPE_OTHER)
+      thnn_widenStrided((float *)buffer, p, operand->stride[0], operand->type, run);
+    else if (store) copyRun(p, operand->stride[0], buffer, (int64_t)elementBytes, run, elementBytes);
     else copyRun(buffer, (int64_t)elementBytes, p, operand->stride[0], run, elementBytes);
     buffer += run * (int64_t)elementBytes;
     n -= (int)run;
@@ -148,10 +166,12 @@ static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *bu
   }
 }
 
-/* The address of elements [first, first + n) if they are contiguous, or NULL. */
+/* The address of elements [first, first + n) if they are contiguous and need no conversion, or NULL. */
 static void *contiguousElements(const THNNOperand *operand, int64_t first, int n, size_t elementBytes)
 {
-  if (operand->stride[0] != (int64_t)elementBytes || first % operand->size[0] + n > operand->size[0]) return NULL;
+  if (operand->type != THNN_TYPE_OTHER || operand->stride[0] != (int64_t)elementBytes ||
+      first % operand->size[0] + n > operand->size[0])
+    return NULL;
   char *p = operand->data;
   for (int d = 0; d < operand->ndim; d++) {
     p += first % operand->size[d] * operand->stride[d];
@@ -185,6 +205,11 @@ int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p)
   return n;
 }
 
+void thnn_mapLoadElements(const THNNMap *map, int64_t block, void *to)
+{
+  copyBlock(&map->operand[0], block * THNN_MAP_BLOCK, blockSize(map, block), to, false, map->elementBytes);
+}
+
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p)
 {
   const int64_t first = block * THNN_MAP_BLOCK;
@@ -193,9 +218,17 @@ void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p)
   copyBlock(&map->operand[0], first, n, (char *)p, true, map->elementBytes);
 }
 
+void thnn_storeNumber(const THNNTensor *tensor, double value)
+{
+  const float number = (float)value;
+  if (tensor->type == THNN_TYPE_DOUBLE) *(double *)tensor->data = value;
+  else if (thnn_isHalf(tensor->type)) thnn_narrow(tensor->data, &number, tensor->type, 1);
+  else *(float *)tensor->data = number;
+}
+
 bool thnn_findOutside(const THNNTensor *tensor, double low, double high, double *value)
 {
-  const bool isFloat = tensor->type == THNN_TYPE_FLOAT;
+  const bool isFloat = tensor->type != THNN_TYPE_DOUBLE;
   THNNMap map;
   thnn_mapBegin(&map, isFloat ? sizeof(float) : sizeof(double), false, 1, &tensor);
   for (int64_t block = 0; block < map.blocks; block++) {

@@ -27,7 +27,8 @@
    view as an input.
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
-   otherwise through scratch memory (parallel.h). Maps compute whole groups of THNN_MAP_GROUP elements, so that an
+   otherwise through scratch memory (parallel.h). So are blocks of tensors of a half type, which a loop over float32
+   converts there; a function with no other access to its tensors declares THNN_TAKES_HALF. Maps compute whole groups of THNN_MAP_GROUP elements, so that an
    element's bits do not depend on its position. Sums accumulate in double, in an order that depends on the shapes and
    strides, but not on the number of threads. */
 
@@ -44,6 +45,12 @@ extern "C" {
    operands are not all contiguous, and for blocks that are not whole groups. */
 int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p);
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p);
+
+/* Copies a block of the elements of operand 0 to memory. */
+void thnn_mapLoadElements(const THNNMap *map, int64_t block, void *to);
+
+/* Stores a number, converted to the element type, in a tensor of one element. */
+void thnn_storeNumber(const THNNTensor *tensor, double value);
 
 /* True if an element is not in [low, high], NaN included; sets *value to the first such element found. */
 bool thnn_findOutside(const THNNTensor *tensor, double low, double high, double *value);

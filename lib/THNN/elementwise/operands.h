@@ -12,6 +12,7 @@ extern "C" {
 /* A tensor whose neighbouring dimensions are merged where its strides allow; innermost first, strides in bytes. */
 typedef struct THNNOperand {
   char *data;
+  int32_t type; /* a half type whose elements a map of float32 converts, otherwise THNN_TYPE_OTHER */
   int ndim;
   int64_t size[THNN_MAX_DIM];
   int64_t stride[THNN_MAX_DIM];
@@ -30,6 +31,9 @@ typedef struct THNNMap {
 void thnn_mapBegin(THNNMap *map, size_t elementBytes, bool writes, int count, const THNNTensor *const *tensor);
 /* A map that follows the row-major order of its elements, not the memory order of its output. */
 void thnn_mapBeginRowMajor(THNNMap *map, size_t elementBytes, int count, const THNNTensor *const *tensor);
+
+/* The dimensions of a tensor from the largest stride to the smallest. */
+void thnn_memoryOrder(const THNNTensor *tensor, int *dims);
 
 #ifdef __cplusplus
 }

@@ -77,6 +77,7 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
   do {                                                                       \
     if ((output)->ndim == THNN_UNALLOCATED || THNNTensor_numel(output) != 1) \
       THNN_RESIZE_TO(output, THNN_CONTIGUOUS, 1);                            \
+    else THNN_RESIZE_LIKE(output, output);                                   \
   } while (0)
 
 /* Fails if several elements of a tensor that is written share an address. Implemented as a request for the size that
@@ -98,6 +99,10 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
     THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);                            \
     THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                            \
   } while (0)
+
+/* Declares, above THNN_RETURN_IF_META, that the loops below it take tensors of float16 and bfloat16, too, between which
+   and float32 they convert (elementwise/map.h). Other functions get copies in float32 (half.h). */
+#define THNN_TAKES_HALF(state) ((state)->takesHalf = true)
 
 /* The end of the checks that do not read data. A meta call needs the sizes of outputs only, and a call whose outputs
    had other sizes is repeated with resized outputs. */

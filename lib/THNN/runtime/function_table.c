@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/dispatch.h"
+#include "runtime/half.h"
 
 /* The public symbol of every function, THNN_Float<Name> and THNN_Double<Name>, which calls the variant for this CPU;
    and the table of all functions. generated/functions.inc has a line per function of THNN.h:
@@ -62,11 +63,14 @@
     THNNState *own = THNN_lastState();                                                 \
     own->meta = state->meta;                                                           \
     own->gradientFactor = state->gradientFactor;                                       \
+    own->access = state->access;                                                       \
     own->zeroCount = state->zeroCount;                                                 \
     memcpy(own->zeros, state->zeros, sizeof own->zeros);                               \
     symbol values;                                                                     \
     state->zeroCount = own->zeroCount;                                                 \
+    state->takesHalf = own->takesHalf;                                                 \
     own->meta = false;                                                                 \
+    own->access = NULL;                                                                \
     own->gradientFactor = NULL;                                                        \
     own->zeroCount = 0;                                                                \
     THNNState_begin(state, #name);                                                     \
@@ -89,18 +93,42 @@
 
 #undef THNN_FUNCTION
 #undef THNN_STATELESS_FUNCTION
-#define THNN_FUNCTION(name, letters, argumentCount, tensorCount, ...) \
-  {#name, letters, argumentCount, tensorCount, {call_THNN_Float##name, call_THNN_Double##name}},
+#define THNN_FUNCTION(name, ...) INDEX_##name,
 #define THNN_STATELESS_FUNCTION THNN_FUNCTION
 
-static const THNNFunction functions[] = {
+enum {
+#include "functions.inc"
+  FUNCTIONS
+};
+
+static const THNNFunction functions[FUNCTIONS];
+
+/* The entry for both half types: the function for float32, with conversions (half.h). */
+#undef THNN_FUNCTION
+#define THNN_FUNCTION(name, ...)                                                 \
+  static void call_half_##name(THNNState *state, const THNNValue *v)             \
+  {                                                                              \
+    THNN_computeHalf(state, v, &functions[INDEX_##name], call_THNN_Float##name); \
+  }
+
+#include "functions.inc"
+
+#undef THNN_FUNCTION
+#define THNN_FUNCTION(name, letters, argumentCount, tensorCount, ...) \
+  {#name,                                                             \
+   letters,                                                           \
+   argumentCount,                                                     \
+   tensorCount,                                                       \
+   {call_THNN_Float##name, call_THNN_Double##name, call_half_##name, call_half_##name}},
+
+static const THNNFunction functions[FUNCTIONS] = {
 #include "functions.inc"
 };
 
 static const THNNLibrary library = {
     .abi = THNN_ABI,
     .device = THNN_DEVICE_CPU,
-    .count = sizeof functions / sizeof functions[0],
+    .count = FUNCTIONS,
     .digest = THNN_HEADER_DIGEST,
     .functions = functions,
     .capability = THNN_capabilityName,

@@ -82,6 +82,8 @@ static THNNTensor *request(THNNState *state, const char *name, THNNTensor *tenso
                            THNNLayout layout, int like)
 {
   if (tensor == NULL || state->status > THNN_RESIZE) return tensor;
+  if (state->access != NULL && tensor->argument > 0)
+    state->access[tensor->argument] |= like == tensor->argument ? THNN_READS | THNN_WRITES : THNN_WRITES;
   if (THNNTensor_hasSize(tensor, ndim, size)) {
     if (THNNTensor_overlapsItself(tensor))
       THNN_fail(state, THNN_VALUE_ERROR, name, "is written, but several of its elements share one address");

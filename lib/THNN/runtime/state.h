@@ -23,6 +23,9 @@ typedef enum THNNStatus {
   THNN_ALLOCATE /* of the Python binding: Python must allocate the results, then call again */
 } THNNStatus;
 
+/* What a call does to the elements of a tensor that it requests. */
+typedef enum THNNAccess { THNN_READS = 1, THNN_WRITES = 2 } THNNAccess;
+
 typedef enum THNNLayout { THNN_CONTIGUOUS, THNN_CHANNELS_LAST } THNNLayout;
 
 /* An output or a buffer that the caller must resize. */
@@ -60,6 +63,10 @@ typedef struct THNNState {
      the call; false if it cannot. */
   bool (*allocateResult)(struct THNNState *state, const THNNRequest *request);
   void *caller; /* for the caller's functions */
+  /* For a call with tensors of a half type (half.h). By the positions of arguments, the THNNAccess of tensors for which the
+     function requests a size, or NULL; and whether it reads and writes elements of a half type itself. */
+  uint8_t *access;
+  bool takesHalf;
   char message[1024];
 } THNNState;
 

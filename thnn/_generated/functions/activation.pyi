@@ -22,7 +22,7 @@ class ThresholdFunction(FunctionBase):
         val: float: replaces the other values
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Threshold w.r.t. its input: 0 where input <= threshold, else gradOutput.
     """
@@ -44,7 +44,7 @@ class LeakyReLUFunction(FunctionBase):
         negval: float: slope where input is not positive
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of LeakyReLU w.r.t. its input: gradOutput where input > 0, else negval * gradOutput.
     """
@@ -63,7 +63,7 @@ class SigmoidFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Sigmoid w.r.t. its input: gradOutput * output * (1 - output).
     """
@@ -82,7 +82,7 @@ class TanhFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Tanh w.r.t. its input: gradOutput * (1 - output^2).
     """
@@ -104,7 +104,7 @@ class SoftMaxFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input (C), (N, C), (C, H, W) or (N, C, H, W)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SoftMax w.r.t. its input: output * (gradOutput - sum over channels of gradOutput * output).
     """
@@ -126,7 +126,7 @@ class LogSoftMaxFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input (C), (N, C), (C, H, W) or (N, C, H, W)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of LogSoftMax w.r.t. its input: gradOutput - exp(output) * sum over channels of gradOutput.
     """
@@ -145,7 +145,7 @@ class AbsFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Abs w.r.t. its input: -gradOutput where input < 0, else gradOutput.
     """
@@ -165,7 +165,7 @@ class SqrtFunction(FunctionBase):
         input: Tensor (real): input, any shape
         eps: float, default 0.0: unused
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Sqrt w.r.t. its input: gradOutput / (2 * output), and 0 where output is 0.
     """
@@ -184,7 +184,7 @@ class SquareFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Square w.r.t. its input: 2 * input * gradOutput.
     """
@@ -207,7 +207,7 @@ class HardTanhFunction(FunctionBase):
         max_val: float, default 1.0: largest value of output
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of HardTanh w.r.t. its input: gradOutput between the limits, 0 at the limits and beyond.
     """
@@ -228,7 +228,7 @@ class HardShrinkFunction(FunctionBase):
         input: Tensor (real): input, any shape
         lambda: float, default 0.5: limit of the values that become 0
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of HardShrink w.r.t. its input: 0 where -lambda <= input <= lambda, else gradOutput.
     """
@@ -249,7 +249,7 @@ class SoftShrinkFunction(FunctionBase):
         input: Tensor (real): input, any shape
         lambda: float, default 0.5: distance by which values move towards 0
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SoftShrink w.r.t. its input: 0 where -lambda <= input <= lambda, else gradOutput.
     """
@@ -271,7 +271,7 @@ class ELUFunction(FunctionBase):
         alpha: float, default 1.0: output tends to -alpha for negative inputs
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of ELU w.r.t. its input: gradOutput where output > 0, else gradOutput * (output + alpha).
     Errors: ValueError if alpha < 0, where the sign of output does not determine the sign of input.
@@ -294,7 +294,7 @@ class SoftPlusFunction(FunctionBase):
         beta: float, default 1.0: steepness
         threshold: float, default 20.0: output is input where beta * input is above it
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SoftPlus w.r.t. its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
     output)).
@@ -314,7 +314,7 @@ class LogSigmoidFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of LogSigmoid w.r.t. its input: gradOutput / (1 + exp(input)).
     """
@@ -338,7 +338,7 @@ class PReLUFunction(FunctionBase):
         weight: Tensor (real): slopes (C), or one element
         nOutputPlane: int, default 0: C, or 0 for a shared slope
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of PReLU w.r.t. its input: gradOutput where input > 0, else weight * gradOutput.
 
@@ -364,7 +364,7 @@ class GatedLinearFunction(FunctionBase):
         input: Tensor (real): input, an even size along dim
         dim: int: dimension of the halves, from 0
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of GatedLinear w.r.t. its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
     second, s = sigmoid(b).
@@ -394,7 +394,7 @@ class RReLUFunction(FunctionBase):
         inplace: bool, default False: write the result into input
         generator: torch.Generator or None, default None: torch's default generator
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of RReLU w.r.t. its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
     input > 0 and gradOutput * (lower + upper) / 2 elsewhere.

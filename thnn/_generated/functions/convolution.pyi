@@ -32,7 +32,7 @@ class SpatialConvolutionMMFunction(FunctionBase):
         padW: int: zeros added left and right
         padH: int: zeros added above and below
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialConvolutionMM w.r.t. its input: gradOutput correlated with the flipped filters.
 
@@ -69,7 +69,7 @@ class TemporalConvolutionFunction(FunctionBase):
         inputFrameSize: int: features of a frame of input
         outputFrameSize: int: features of a frame of output
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalConvolution w.r.t. its input: gradOutput * weight, summed over the outputs that read each
     frame.
@@ -107,7 +107,7 @@ class TemporalRowConvolutionFunction(FunctionBase):
         padW: int: zeros added before and after
         featFirst: bool: features before time
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalRowConvolution w.r.t. its input: every feature of gradOutput correlated with its flipped
     filter.
@@ -149,7 +149,7 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialDilatedConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
@@ -193,7 +193,7 @@ class SpatialFullConvolutionFunction(FunctionBase):
         adjW: int: columns added to the output at the right
         adjH: int: rows added to the output at the bottom
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialFullConvolution w.r.t. its input: the convolution of gradOutput with weight.
 
@@ -237,7 +237,7 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
         adjW: int: columns added to the output at the right
         adjH: int: rows added to the output at the bottom
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialFullDilatedConvolution w.r.t. its input: the dilated convolution of gradOutput with weight.
 
@@ -277,7 +277,7 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
         padW: int: zeros added left and right
         padH: int: zeros added above and below
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialDepthWiseConvolution w.r.t. its input: every channel of gradOutput correlated with its flipped
     filter, and the M results of an input channel summed.
@@ -319,7 +319,7 @@ class VolumetricConvolutionFunction(FunctionBase):
         pW: int: zeros added left and right
         pH: int: zeros added above and below
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
@@ -363,7 +363,7 @@ class VolumetricConvolutionMMFunction(FunctionBase):
         pW: int: zeros added left and right
         pH: int: zeros added above and below
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricConvolutionMM w.r.t. its input: gradOutput correlated with the flipped filters.
 
@@ -409,7 +409,7 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
         dilationW: int: distance between kernel elements along the width
         dilationH: int: distance between kernel elements along the height
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricDilatedConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
@@ -453,7 +453,7 @@ class VolumetricFullConvolutionFunction(FunctionBase):
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricFullConvolution w.r.t. its input: the convolution of gradOutput with weight.
 
@@ -500,7 +500,7 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricFullDilatedConvolution w.r.t. its input: the dilated convolution of gradOutput with weight.
 
@@ -552,7 +552,7 @@ class ConvolutionFunction(FunctionBase):
         dilationH: int: distance between kernel elements along the height; 1 if there is no height
         groups: int: number of groups of the input and output channels
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Convolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
@@ -601,7 +601,7 @@ class FullConvolutionFunction(FunctionBase):
         adjH: int: rows added to the output at the bottom; 0 if there is no height
         groups: int: number of groups of the input and output channels
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of FullConvolution w.r.t. its input: gradOutput correlated with the filters.
 
@@ -644,7 +644,7 @@ class SpatialConvolutionLocalFunction(FunctionBase):
         outputWidth: int: width of the output
         outputHeight: int: height of the output
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialConvolutionLocal w.r.t. its input: each element of gradOutput times its filter, added to
     its patch.
@@ -687,7 +687,7 @@ class SpatialConvolutionMapFunction(FunctionBase):
         dW: int: stride along the width
         dH: int: stride along the height
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialConvolutionMap w.r.t. its input: for each connection gradOutput times the kernel, added to
     each window. Elements outside every window get 0. bias is not used.
@@ -728,7 +728,7 @@ class SpatialFullConvolutionMapFunction(FunctionBase):
         dW: int: stride along the width
         dH: int: stride along the height
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialFullConvolutionMap w.r.t. its input: gradOutput correlated with the kernel of each connection.
     bias is not used.

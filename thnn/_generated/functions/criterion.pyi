@@ -27,7 +27,7 @@ class ClassNLLCriterionFunction(Criterion):
         weights: Tensor (real) or None: one value per class (C)
         ignore_index: int, default -100: targets of this value are ignored
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of ClassNLLCriterion w.r.t. its input: -weights[t] at each target t, divided by total_weight if sizeAverage,
     which gives -1 for an input (C); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not above 0.
@@ -52,7 +52,7 @@ class MSECriterionFunction(Criterion):
         target: Tensor (real): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of MSECriterion w.r.t. its input: 2 * (input - target), divided by the number of elements if sizeAverage.
     """
@@ -78,7 +78,7 @@ class SmoothL1CriterionFunction(Criterion):
         target: Tensor (real): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SmoothL1Criterion w.r.t. its input: d clamped to [-1, 1], divided by the number of elements if
     sizeAverage.
@@ -107,7 +107,7 @@ class BCECriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         weights: Tensor (real) or None: factor of each element, as many as input has
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of BCECriterion w.r.t. its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by
     the number of elements if sizeAverage.
@@ -132,7 +132,7 @@ class AbsCriterionFunction(Criterion):
         target: Tensor (real): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of AbsCriterion w.r.t. its input: 1 where input >= target, else -1, divided by the number of elements if
     sizeAverage.
@@ -158,7 +158,7 @@ class DistKLDivCriterionFunction(Criterion):
         target: Tensor (real): probabilities, as many as input has
         sizeAverage: bool, default True: divide by the number of elements
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of DistKLDivCriterion w.r.t. its input: -target where target > 0, else 0, divided by the number of elements
     if sizeAverage.
@@ -178,7 +178,7 @@ class L1CostFunction(Criterion):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of L1Cost w.r.t. its input: the sign of input, 0 for 0.
     """
@@ -204,7 +204,7 @@ class MarginCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         margin: float, default 1.0: products above it cost nothing
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of MarginCriterion w.r.t. its input: -target where input * target < margin, else 0, divided by the number of
     elements if sizeAverage.
@@ -230,7 +230,7 @@ class SoftMarginCriterionFunction(Criterion):
         target: Tensor (real): -1 or 1, as many as input has
         sizeAverage: bool, default True: divide by the number of elements
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SoftMarginCriterion w.r.t. its input: -target / (1 + exp(input * target)), divided by the number of
     elements if sizeAverage.
@@ -261,7 +261,7 @@ class SpatialClassNLLCriterionFunction(Criterion):
         weights: Tensor (real) or None: one per class (C)
         ignore_index: int, default -100: targets of this value are ignored
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialClassNLLCriterion w.r.t. its input: -weights[t] at the targets, divided by total_weight if
     sizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0.
@@ -292,7 +292,7 @@ class MultiMarginCriterionFunction(Criterion):
         weights: Tensor (real) or None: one per class (C)
         margin: float, default 1.0: least difference that costs nothing
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of MultiMarginCriterion w.r.t. its input: with z = margin - input[n,t] + input[n,j] and the slope k =
     weights[t] * p * z^(p-1) / C where z > 0, else 0, it is k for every class j != t and minus the sum of these for t,
@@ -322,7 +322,7 @@ class MultiLabelMarginCriterionFunction(Criterion):
         target: Tensor (int64): sized as input: classes, then -1
         sizeAverage: bool, default True: divide by N
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of MultiLabelMarginCriterion w.r.t. its input: every positive term adds 1 / C for its j and subtracts it for
     its t, divided by N if sizeAverage.

@@ -21,7 +21,7 @@ class LinearFunction(FunctionBase):
         weight: Tensor (real): matrix (O, I)
         bias: Tensor (real) or None: vector (O)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Linear w.r.t. its input: gradInput = gradOutput * weight.
 

@@ -39,7 +39,7 @@ class BatchNormalizationFunction(FunctionBase):
         momentum: float: factor of the batch in the running statistics
         eps: float: added to the variance
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse
     deviation and xc = input - mean (saved in training, running in evaluation):
@@ -77,7 +77,7 @@ class BatchNormalizationReLUFunction(FunctionBase):
         eps: float: added to the variance
         limit: float, default inf: largest output; inf for none
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of BatchNormalizationReLU, each optional: BatchNormalization's gradients for gradOutput where output is
     above 0 and below a finite limit (or NaN), and 0 elsewhere. This mask is recomputed from input, not saved.
@@ -112,7 +112,7 @@ class GroupNormalizationFunction(FunctionBase):
         numGroups: int: number of groups of channels
         eps: float, default 1e-05: added to the variance
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of GroupNormalization, each optional; gradWeight and gradBias accumulate. With g = gradOutput * weight,
     inv the inverse deviation, xc = input - mean, and means over each group of a sample:
@@ -147,7 +147,7 @@ class LayerNormalizationFunction(FunctionBase):
         dims: int, default 1: number of dimensions of a row
         eps: float, default 1e-05: added to the variance
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of LayerNormalization, each optional; gradWeight and gradBias accumulate. With g = gradOutput * weight, inv
     the inverse deviation, xc = input - mean, and means over each row:
@@ -180,7 +180,7 @@ class RMSNormalizationFunction(FunctionBase):
         dims: int, default 1: number of dimensions of a row
         eps: float, default 1e-05: added to the mean square
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of RMSNormalization, each optional; gradWeight accumulates. With g = gradOutput * weight, inv the inverse
     root mean square, and means over each row:
@@ -215,7 +215,7 @@ class SpatialCrossMapLRNFunction(FunctionBase):
         beta: float, default 0.75: exponent
         k: float, default 1.0: constant term of scales
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialCrossMapLRN w.r.t. its input: gradOutput * scales^-beta
     - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales

@@ -23,7 +23,7 @@ class TemporalReplicationPaddingFunction(FunctionBase):
         pad_l: int: elements added left; negative: cropped
         pad_r: int: elements added right
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalReplicationPadding w.r.t. its input: each element of gradOutput is added to
     the input element that its output element was copied from.
@@ -52,7 +52,7 @@ class TemporalReflectionPaddingFunction(FunctionBase):
         pad_l: int: elements added left; negative: cropped
         pad_r: int: elements added right
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalReflectionPadding w.r.t. its input: each element of gradOutput is added to
     the input element that its output element was copied from.
@@ -81,7 +81,7 @@ class SpatialReplicationPaddingFunction(FunctionBase):
         pad_t: int: rows added above
         pad_b: int: rows added below
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialReplicationPadding w.r.t. its input: each element of gradOutput is added to
     the input element that its output element was copied from.
@@ -112,7 +112,7 @@ class SpatialReflectionPaddingFunction(FunctionBase):
         pad_t: int: rows added above
         pad_b: int: rows added below
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialReflectionPadding w.r.t. its input: each element of gradOutput is added to
     the input element that its output element was copied from.
@@ -143,7 +143,7 @@ class VolumetricReplicationPaddingFunction(FunctionBase):
         pfront: int: slices added in front
         pback: int: slices added behind
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricReplicationPadding w.r.t. its input: each element of gradOutput is added to
     the input element that its output element was copied from.

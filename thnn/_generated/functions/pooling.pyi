@@ -28,7 +28,7 @@ class TemporalSubSamplingFunction(FunctionBase):
         dW: int: stride
         inputFrameSize: int: features of the input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalSubSampling w.r.t. its input: weight * gradOutput is added to its window. Frames outside
     every window get 0.
@@ -64,7 +64,7 @@ class SpatialSubSamplingFunction(FunctionBase):
         dW: int: stride along the width
         dH: int: stride along the height
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialSubSampling w.r.t. its input: weight * gradOutput is added to its window. Elements outside every
     window get 0.
@@ -105,7 +105,7 @@ class SpatialMaxPoolingFunction(FunctionBase):
         ceil_mode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index outside its plane.
@@ -143,7 +143,7 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
         ceil_mode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialDilatedMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index outside its plane.
@@ -172,7 +172,7 @@ class TemporalMaxPoolingFunction(FunctionBase):
         dW: int: stride
         return_indices: bool, default False: return (output, indices)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for another index outside the window.
@@ -213,7 +213,7 @@ class VolumetricMaxPoolingFunction(FunctionBase):
         ceilMode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index that is not an element of its window.
@@ -257,7 +257,7 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
         ceilMode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricDilatedMaxPooling w.r.t. its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index that is not an element of its window.
@@ -291,7 +291,7 @@ class SpatialAveragePoolingFunction(FunctionBase):
         ceil_mode: bool, default False: round output sizes up
         count_include_pad: bool, default True: count padding in the divisor
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialAveragePooling w.r.t. its input: each gradOutput, divided by its divisor, is added to
     its window.
@@ -327,7 +327,7 @@ class VolumetricAveragePoolingFunction(FunctionBase):
         ceil_mode: bool, default False: round output sizes up
         count_include_pad: bool, default True: count padding in the divisor
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricAveragePooling w.r.t. its input: each gradOutput, divided by its divisor, is added to
     its window.
@@ -353,7 +353,7 @@ class SpatialAdaptiveAveragePoolingFunction(FunctionBase):
         osizeW: int: width of the output
         osizeH: int: height of the output
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialAdaptiveAveragePooling w.r.t. its input: each gradOutput, divided by the size of its region, is
     added to the region.
@@ -380,7 +380,7 @@ class VolumetricAdaptiveAveragePoolingFunction(FunctionBase):
         osizeW: int: width of the output
         osizeH: int: height of the output
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricAdaptiveAveragePooling w.r.t. its input: each gradOutput, divided by the size of its region, is
     added to the region.
@@ -409,7 +409,7 @@ class SpatialAdaptiveMaxPoolingFunction(FunctionBase):
         oheight: int: height of the output
         return_indices: bool, default False: return (output, indices)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialAdaptiveMaxPooling w.r.t. its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its plane.
@@ -444,7 +444,7 @@ class SpatialFractionalMaxPoolingFunction(FunctionBase):
         randomSamples: Tensor (real): two numbers in [0, 1] for each plane: for the width and for the height
         return_indices: bool, default False: return (output, indices)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialFractionalMaxPooling w.r.t. its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its plane.
@@ -479,7 +479,7 @@ class VolumetricFractionalMaxPoolingFunction(FunctionBase):
         randomSamples: Tensor (real): three numbers in [0, 1] for each volume: for depth, width and height
         return_indices: bool, default False: return (output, indices)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricFractionalMaxPooling w.r.t. its input: gradOutput is added at indices.
     Errors: also IndexError for an index outside its volume.
@@ -507,7 +507,7 @@ class SpatialMaxUnpoolingFunction(FunctionBase):
         owidth: int: width of the output
         oheight: int: height of the output
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialMaxUnpooling w.r.t. its input: gradOutput at indices.
     """
@@ -543,7 +543,7 @@ class VolumetricMaxUnpoolingFunction(FunctionBase):
         pW: int: padding left and right
         pH: int: padding above and below
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricMaxUnpooling w.r.t. its input: gradOutput at the positions of the forward.
     """
@@ -576,7 +576,7 @@ class FeatureLPPoolingFunction(FunctionBase):
         stride: int: features from one window to the next
         batchMode: bool: dimension 0 is the batch
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of FeatureLPPooling w.r.t. its input: gradOutput * (input / output)^(power - 1) is added to each element of
     its window. A window whose output is 0 adds nothing.

@@ -30,7 +30,7 @@ class LSTMFusedFunction(Criterion):
         bias2: Tensor (real) or None: bias of hidden (4H)
         cell: Tensor (real): cell state (N, H)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of LSTMFused w.r.t. its gates and its cell state. The gradient w.r.t. the gates is also the gradient w.r.t.
     input and w.r.t. hidden and, summed over the batch, w.r.t. each bias.
@@ -63,7 +63,7 @@ class GRUFusedFunction(FunctionBase):
         bias2: Tensor (real) or None: bias of hidden (3H)
         hx: Tensor (real): hidden state (N, H)
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of GRUFused w.r.t. the gates of the input, the gates of the hidden state (and, summed over the batch, their
     biases), and the hidden state.

@@ -22,7 +22,7 @@ class TemporalUpSamplingNearestFunction(FunctionBase):
         input: Tensor (real): input (N, C, W) or (C, W)
         scale_factor: int: repetitions along each axis
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each
     element.
@@ -48,7 +48,7 @@ class SpatialUpSamplingNearestFunction(FunctionBase):
         input: Tensor (real): input (N, C, H, W) or (C, H, W)
         scale_factor: int: repetitions along each axis
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each element.
     """
@@ -73,7 +73,7 @@ class VolumetricUpSamplingNearestFunction(FunctionBase):
         input: Tensor (real): input (N, C, T, H, W) or (C, T, H, W)
         scale_factor: int: repetitions along each axis
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricUpSamplingNearest w.r.t. its input: the sum of gradOutput over the repetitions of each
     element.
@@ -102,7 +102,7 @@ class TemporalUpSamplingLinearFunction(FunctionBase):
         input: Tensor (real): input (N, C, W)
         outputWidth: int: width of the output
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TemporalUpSamplingLinear w.r.t. its input: each element of gradOutput, times the forward's
     weights, is added to the input elements that its output element was computed from.
@@ -132,7 +132,7 @@ class SpatialUpSamplingBilinearFunction(FunctionBase):
         outputHeight: int: height of the output
         outputWidth: int: width of the output
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SpatialUpSamplingBilinear w.r.t. its input: each element of gradOutput, times the forward's
     weights, is added to the input elements that its output element was computed from.
@@ -158,7 +158,7 @@ class VolumetricUpSamplingTrilinearFunction(FunctionBase):
         outputHeight: int: height of the output
         outputWidth: int: width of the output
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of VolumetricUpSamplingTrilinear w.r.t. its input: each element of gradOutput, times the forward's
     weights, is added to the input elements that its output element was computed from.
@@ -188,7 +188,7 @@ class SpatialGridSamplerBilinearFunction(FunctionBase):
         input: Tensor (real): input (N, C, H, W)
         grid: Tensor (real): positions (N, oH, oW, 2), the last dimension x, y
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of SpatialGridSamplerBilinear w.r.t. its input and the positions; the gradient w.r.t. a position is the
     slope between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number.
@@ -212,7 +212,7 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
         input: Tensor (real): input (N, C, T, H, W)
         grid: Tensor (real): positions (N, oT, oH, oW, 3), the last dimension x, y, z
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of VolumetricGridSamplerBilinear w.r.t. its input and the positions, as in SpatialGridSamplerBilinear.
     """
@@ -254,7 +254,7 @@ class InterpolationFunction(FunctionBase):
         scaleHeight: float, default 0.0: inputs per output along the height, 0: the ratio of the sizes
         scaleWidth: float, default 0.0: inputs per output along the width, 0: the ratio of the sizes
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Interpolation w.r.t. its input: each element of gradOutput, times the forward's
     weights, is added to the input elements that its output element was computed from.

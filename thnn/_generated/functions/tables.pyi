@@ -26,7 +26,7 @@ class LookupTableFunction(FunctionBase):
         scaleGradByFreq: bool, default False: read by the backward only
         paddingValue: int, default -1: read by the backward only
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of LookupTable w.r.t. its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i
     with input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
@@ -62,7 +62,7 @@ class LookupTableBagFunction(FunctionBase):
         scaleGradByFreq: bool, default False: read by the backward only
         paddingValue: int, default -1: row number that bags leave out; -1 for none
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of LookupTableBag w.r.t. its table, accumulated: for each i in bag b with input[i] != paddingValue,
     gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of

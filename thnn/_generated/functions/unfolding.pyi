@@ -32,7 +32,7 @@ class Im2ColFunction(FunctionBase):
         sH: int: stride along the height
         sW: int: stride along the width
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Im2Col w.r.t. its input: each element of gradOutput is added to the input element that its output element
     was copied from; elements outside every window get 0.
@@ -70,7 +70,7 @@ class Col2ImFunction(FunctionBase):
         sH: int: stride along the height
         sW: int: stride along the width
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Col2Im w.r.t. its input: Im2Col of gradOutput.
     """

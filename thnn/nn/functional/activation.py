@@ -1,6 +1,6 @@
 """Activations: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
-Inputs have any shape. They are float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for
+Inputs have any shape. They are float32, float64, float16 or bfloat16. Errors: TypeError for
 other types, ValueError for settings.
 """
 

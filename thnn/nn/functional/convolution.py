@@ -1,7 +1,7 @@
 """Convolutions and linear: the functions of ``torch.nn.functional`` of the same names, computed by thnn; for CUDA
 tensors, by torch.
 
-Inputs are float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for other types, ValueError
+Inputs are float32, float64, float16 or bfloat16. Errors: TypeError for other types, ValueError
 for wrong sizes and settings.
 """
 
@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._binding.arguments import product_in_autocast
 from thnn._classes import function_classes
 from thnn.nn.functional._per_axis import Size, per_axis
 
@@ -59,9 +60,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if _suits_torch(input, weight) and (output := _by_torch(F.linear, input, weight, bias)) is not None:
         return output
     if input.dim() <= 2:
-        output = _linear.apply(input, weight, bias)
-        return output
-    output = _linear.apply(input.flatten(0, -2), weight, bias)
+        return product_in_autocast(_linear.apply(input, weight, bias))
+    output = product_in_autocast(_linear.apply(input.flatten(0, -2), weight, bias))
     return output.reshape(*input.shape[:-1], output.shape[-1])
 
 
@@ -116,7 +116,7 @@ def _convolved(
         *_axes("dilation", dilation, dims, 1),
         groups,
     )
-    return output
+    return product_in_autocast(output)
 
 
 def conv1d(
@@ -186,7 +186,7 @@ def _transposed(
         *_axes("output_padding", output_padding, dims, 0),
         groups,
     )
-    return output
+    return product_in_autocast(output)
 
 
 def conv_transpose1d(

@@ -24,7 +24,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """`input` extended by two numbers of elements per dimension, the last dimension first; negative numbers crop.
 
     Modes: thnn computes 'reflect' along one or two dimensions and 'replicate' along one to three, for inputs with one
-    or two dimensions more, of float32 or float64, on a CUDA device also float16 and bfloat16; torch computes the rest.
+    or two dimensions more, of float32, float64, float16 or bfloat16; torch computes the rest.
     Errors: TypeError for other types; ValueError for another number of dimensions, a padding that the mode does not
     allow ('circular': more elements than remain where the other number crops), an output without elements, and a
     `value` with a mode that takes none.

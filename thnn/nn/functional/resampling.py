@@ -1,6 +1,6 @@
 """Interpolation and grid samplers: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
-Inputs are float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for other types, ValueError
+Inputs are float32, float64, float16 or bfloat16. Errors: TypeError for other types, ValueError
 for wrong dimensions and settings.
 """
 

@@ -1,6 +1,6 @@
 """Embeddings: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
-Indices are int64 or int32, tables float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for
+Indices are int64 or int32, tables float32, float64, float16 or bfloat16. Errors: TypeError for
 other types, IndexError for a row that the table does not have and for an offset outside of the input, ValueError for
 wrong sizes and settings. torch computes sparse gradients (`sparse`).
 """

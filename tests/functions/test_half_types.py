@@ -1,0 +1,308 @@
+"""float16 and bfloat16 on the CPU: storage in the type, arithmetic in float32, each result rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+import thnn
+from thnn.testing.case_runner import CaseRunner
+from thnn.testing.cases import cases
+from thnn.testing.checks.values import _overflows
+
+HALF_TYPES = [torch.float16, torch.bfloat16]
+both = pytest.mark.parametrize("dtype", HALF_TYPES)
+
+
+def every_number(dtype: torch.dtype) -> Tensor:
+    """All 65,536 numbers of a half type: infinities, NaN and subnormal numbers, too."""
+    return torch.arange(-(2**15), 2**15, dtype=torch.int16).view(dtype)
+
+
+def assert_same_bits(got: Tensor, expected: Tensor) -> None:
+    """Equal bits, except those of NaN."""
+    assert got.dtype is expected.dtype
+    assert torch.equal(got.isnan(), expected.isnan())
+    assert torch.equal(got.nan_to_num().view(torch.int16), expected.nan_to_num().view(torch.int16))
+
+
+def rounding_errors(got: Tensor, exact: Tensor) -> Tensor:
+    """The distance of numbers from the correctly rounded ones, in numbers of the type."""
+
+    def rank(t: Tensor) -> Tensor:
+        bits = t.contiguous().view(torch.int16).int()
+        return torch.where(bits < 0, -(bits & 0x7FFF), bits)
+
+    rounded = exact.to(got.dtype)
+    assert torch.equal(got.isnan(), rounded.isnan())
+    return torch.where(rounded.isnan(), 0, (rank(got) - rank(rounded)).abs())
+
+
+# Conversion
+
+# Functions that copy elements: in loops that convert them, and through copies in float32.
+COPIES: dict[str, Callable[[Tensor], Tensor]] = {
+    "converting loop": lambda x: thnn.LeakyReLUFunction.apply(x, 1.0, False),
+    "copies": lambda x: thnn.SpatialReplicationPaddingFunction.apply(x, 0, 0, 0, 0),
+}
+
+
+@both
+@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize(
+    "layout",
+    [
+        lambda x: x,
+        lambda x: x.to(memory_format=torch.channels_last),
+        lambda x: x.transpose(2, 3),
+        lambda x: torch.stack([x, x], -1)[..., 1],
+        lambda x: x.unsqueeze(0).expand(3, *x.shape)[1],
+        lambda x: x[:, :1].expand(x.shape),
+        lambda x: x[:, 1:],
+    ],
+    ids=["contiguous", "channels-last", "transposed", "gaps", "view", "repeated", "part"],
+)
+def test_every_number_survives(
+    dtype: torch.dtype, copy: Callable[[Tensor], Tensor], layout: Callable[[Tensor], Tensor]
+) -> None:
+    x = layout(every_number(dtype).reshape(4, 32, 16, 32))
+    assert_same_bits(copy(x), x)
+
+
+@both
+def test_results_are_rounded_to_nearest_even_once(dtype: torch.dtype) -> None:
+    x = every_number(dtype)
+    assert_same_bits(thnn.SquareFunction.apply(x), x.double().square().to(dtype))
+    y = thnn.SpatialAveragePoolingFunction.apply(x.reshape(1, 1, -1, 2), 2, 1, 2, 1, 0, 0)
+    assert_same_bits(y.flatten(), ((x[::2].float() + x[1::2].float()) / 2).to(dtype))
+
+
+def test_overflow_is_infinite_and_sums_are_not_rounded_on_the_way() -> None:
+    large = torch.full((4,), 300.0, dtype=torch.float16)
+    assert torch.equal(thnn.SquareFunction.apply(large), torch.full_like(large, torch.inf))
+    weight = torch.tensor([[1.0, 1.0, -1.0, -1.0]], dtype=torch.float16)
+    assert thnn.LinearFunction.apply(60000 * torch.ones_like(weight), weight, None).item() == 0
+    ones = torch.ones(1, 5000, dtype=torch.bfloat16)
+    assert thnn.LinearFunction.apply(ones, ones, None).item() == torch.tensor(5000.0).bfloat16().item()
+
+
+# Accuracy
+
+# Families whose results are computed from few elements: within one number of the correctly rounded result.
+EXACT_FAMILIES = ("activation", "pooling", "padding", "unfolding")
+
+
+@both
+@pytest.mark.parametrize("family", EXACT_FAMILIES)
+def test_results_are_correctly_rounded(family: str, dtype: torch.dtype) -> None:
+    wrong = []
+    for name, case in cases().items():
+        module = thnn.modules().get(name)
+        if module is None or module.family != family or module.forward is None:
+            continue
+        for sample in case.samples:
+            runner = CaseRunner(case, sample, dtype)
+            if _overflows(case, sample, dtype):
+                continue
+            key = f"updateOutput.{module.forward.tensors('output')[0].name}"
+            exact, got = runner.expected()[key], runner.run()[key]
+            if got.numel() == 0:
+                continue
+            unit = (
+                torch.finfo(dtype).eps * exact[exact.isfinite()].abs().max() if exact.isfinite().any() else 0
+            )
+            difference = (got.double() - exact.to(dtype).double()).abs()
+            fine = (rounding_errors(got, exact) <= 1) | (difference <= unit / 2**8)
+            if not fine.all():
+                wrong.append(f"{name}, {sample.name}: {rounding_errors(got, exact).max()} numbers away")
+    assert not wrong, "\n".join(wrong)
+
+
+PRODUCTS: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor], tuple[int, ...], tuple[int, ...]]] = {
+    "Linear": (thnn.nn.functional.linear, F.linear, (64, 300), (50, 300)),
+    "conv2d": (thnn.nn.functional.conv2d, F.conv2d, (2, 16, 14, 14), (24, 16, 3, 3)),
+    "conv1d": (thnn.nn.functional.conv1d, F.conv1d, (2, 16, 50), (8, 16, 5)),
+}
+
+
+@both
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_are_as_accurate_as_those_of_torch(name: str, dtype: torch.dtype) -> None:
+    ours, theirs, size, weights = PRODUCTS[name]
+    torch.manual_seed(0)
+    exact: list[Tensor] = []
+    errors = []
+    x, w = torch.randn(size).to(dtype), torch.randn(weights).to(dtype)
+    for function, kind in ((theirs, torch.float64), (ours, dtype), (theirs, dtype)):
+        given = [t.to(kind).requires_grad_() for t in (x, w)]
+        output = function(*given)
+        torch.manual_seed(1)
+        factor = torch.randn(output.shape).to(dtype).to(kind)
+        found = [output.detach(), *torch.autograd.grad(output, given, factor)]
+        if kind is torch.float64:
+            exact = found
+        else:
+            errors.append([(f.double() - e).square().mean().sqrt() for f, e in zip(found, exact)])
+    for our_error, their_error in zip(*errors):
+        assert our_error <= 1.02 * their_error
+
+
+# Tensors that a call writes
+
+
+@both
+def test_gradients_of_parameters_accumulate_in_float32(dtype: torch.dtype) -> None:
+    backend = thnn.type2backend[dtype]
+    torch.manual_seed(0)
+    x, g = torch.randn(40, 5).to(dtype), torch.randn(40, 3).to(dtype)
+    weight, bias = torch.randn(3, 5).to(dtype), torch.randn(3).to(dtype)
+    gradWeight, gradBias = torch.randn(5, 3).to(dtype).t(), torch.randn(6).to(dtype)[::2]
+    exact = gradWeight.double() + 2 * g.double().t() @ x.double(), gradBias.double() + 2 * g.double().sum(0)
+    backend.Linear_accGradParameters(0, x, g, None, weight, bias, gradWeight, gradBias, None, 2.0)
+    for got, expected in zip((gradWeight, gradBias), exact):
+        assert rounding_errors(got, expected).max() <= 1
+    assert gradWeight.stride() == (1, 3)
+
+
+@both
+@pytest.mark.parametrize("vectors", ["of the input", "float32"])
+def test_batch_normalization(dtype: torch.dtype, vectors: str) -> None:
+    kind = dtype if vectors == "of the input" else torch.float32
+    torch.manual_seed(0)
+    x = (torch.randn(6, 4, 5, 5) * 2 + 3).to(dtype)
+    ours, exact = thnn.nn.BatchNorm2d(4).to(kind), torch.nn.BatchNorm2d(4).double()
+    for layer in (ours, exact):
+        torch.nn.init.constant_(layer.weight, 1.5)
+    given = [x.clone().requires_grad_(), x.double().requires_grad_()]
+    outputs = [layer(t) for layer, t in zip((ours, exact), given)]
+    assert outputs[0].dtype is dtype
+    assert rounding_errors(outputs[0].detach(), outputs[1].detach()).max() <= 1
+    for output in outputs:
+        output.square().sum().backward()
+    assert given[0].grad.dtype is dtype
+    for got, expected in (
+        (ours.running_mean, exact.running_mean),
+        (ours.running_var, exact.running_var),
+        (ours.weight.grad, exact.weight.grad),
+    ):
+        assert got.dtype is kind
+        torch.testing.assert_close(got.double(), expected, rtol=2 * torch.finfo(dtype).eps, atol=0)
+
+
+@both
+@pytest.mark.parametrize("name", ["Threshold", "RReLU"])
+def test_in_place(name: str, dtype: torch.dtype) -> None:
+    x = torch.linspace(-3, 3, 100).to(dtype).reshape(10, 10).t()
+    settings = {"Threshold": (0.5, 0.25, True), "RReLU": (0.1, 0.3, False, True)}[name]
+    expected = getattr(thnn, name + "Function").apply(x, *settings[:-1], False)
+    same = x.clone(memory_format=torch.preserve_format)
+    assert getattr(thnn, name + "Function").apply(same, *settings) is same
+    assert_same_bits(same, expected)
+
+
+@both
+def test_the_gaps_of_an_output_keep_their_values(dtype: torch.dtype) -> None:
+    backend = thnn.type2backend[dtype]
+    x = torch.randn(3, 4, 6, 6).to(dtype)
+    for function, size in (
+        (lambda y: backend.Tanh_updateOutput(0, x, y), x.shape),
+        (
+            lambda y: backend.SpatialAveragePooling_updateOutput(0, x, y, 2, 2, 2, 2, 0, 0, False, True),
+            (3, 4, 3, 3),
+        ),
+    ):
+        memory = torch.full((*size, 2), 7.0, dtype=dtype)
+        function(memory[..., 0])
+        dense = torch.empty(0, dtype=dtype)
+        function(dense)
+        assert torch.equal(memory[..., 0], dense)
+        assert (memory[..., 1] == 7).all()
+
+
+@both
+def test_a_failed_call_changes_nothing(dtype: torch.dtype) -> None:
+    backend = thnn.type2backend[dtype]
+    logits, output, total = (
+        torch.zeros(2, 3, dtype=dtype),
+        torch.full((1,), 5.0, dtype=dtype),
+        torch.ones(1, dtype=dtype),
+    )
+    with pytest.raises(IndexError):
+        backend.ClassNLLCriterion_updateOutput(
+            0, logits, torch.tensor([0, 3]), output, True, None, total, -100
+        )
+    assert output.item() == 5
+    assert total.item() == 1
+
+
+@both
+def test_a_tensor_of_the_eval_mode_is_not_written(dtype: torch.dtype) -> None:
+    running = [torch.zeros(1, dtype=dtype).expand(4), torch.ones(1, dtype=dtype).expand(4)]
+    x = torch.randn(5, 4).to(dtype)
+    output = thnn.BatchNormalizationFunction.apply(x, None, None, *running, False, 0.1, 0.0)
+    assert_same_bits(output, x)
+
+
+@both
+def test_the_same_bits_for_any_number_of_threads(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    x, w = torch.randn(8, 16, 40, 40).to(dtype), torch.randn(16, 16, 3, 3).to(dtype)
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            found.append(
+                [
+                    thnn.nn.functional.conv2d(x, w),
+                    thnn.TanhFunction.apply(x),
+                    thnn.MSECriterionFunction.apply(x, x.flip(0)),
+                ]
+            )
+    finally:
+        torch.set_num_threads(before)
+    assert all(map(torch.equal, *found))
+
+
+# Types
+
+
+@both
+def test_backends(dtype: torch.dtype) -> None:
+    short = {torch.float16: "Half", torch.bfloat16: "BFloat16"}[dtype]
+    backend = thnn.type2backend[f"torch.{short}Tensor"]
+    assert backend.name == f"THNN{short}Backend"
+    keys: list[Any] = [
+        dtype, (dtype, "cpu"), getattr(torch, f"{short}Tensor"), torch.empty(0, dtype=dtype), backend.name,
+    ]  # fmt: skip
+    assert all(thnn.type2backend[key] is backend for key in keys)
+    with pytest.raises(
+        TypeError, match=f"^Tanh_updateOutput: input: expected {dtype} for the {backend.name}, got"
+    ):
+        backend.Tanh_updateOutput(0, torch.zeros(3), torch.zeros(3, dtype=dtype))
+
+
+@both
+def test_types_are_not_mixed(dtype: torch.dtype) -> None:
+    weight = torch.zeros(2, 3)
+    message = f"Linear_updateOutput: weight: expected {dtype}, the type of input, got torch.float32"
+    with pytest.raises(TypeError, match=message):
+        thnn.LinearFunction.apply(torch.zeros(4, 3, dtype=dtype), weight, None)
+    other = torch.float16 if dtype is torch.bfloat16 else torch.bfloat16
+    with pytest.raises(TypeError, match="running_mean: expected"):
+        thnn.BatchNormalizationFunction.apply(
+            torch.zeros(4, 2, dtype=dtype), None, None, torch.zeros(2, dtype=other), torch.ones(2, dtype=other), True,
+            0.1, 1e-5,
+        )  # fmt: skip
+
+
+def test_gradcheck_needs_float64() -> None:
+    with pytest.warns(UserWarning, match="double precision"), pytest.raises(RuntimeError):
+        torch.autograd.gradcheck(
+            thnn.TanhFunction.apply, torch.ones(3, dtype=torch.bfloat16, requires_grad=True)
+        )
