@@ -27,10 +27,10 @@
    view as an input.
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
-   otherwise through scratch memory (parallel.h). So are blocks of tensors of a half type, which a loop over float32
-   converts there; a function with no other access to its tensors declares THNN_TAKES_HALF. Maps compute whole groups of THNN_MAP_GROUP elements, so that an
-   element's bits do not depend on its position. Sums accumulate in double, in an order that depends on the shapes and
-   strides, but not on the number of threads. */
+   otherwise through scratch memory (parallel.h). A loop over float32 also takes tensors of a half type, whose blocks it
+   converts in scratch memory; a function without another access to elements declares THNN_TAKES_HALF. Maps compute whole
+   groups of THNN_MAP_GROUP elements, so that an element's bits do not depend on its position. Sums accumulate in double,
+   in an order that depends on the shapes and strides, but not on the number of threads. */
 
 #define THNN_MAP_BLOCK 2048
 #define THNN_MAP_GROUP 16

@@ -64,6 +64,7 @@
     own->meta = state->meta;                                                           \
     own->gradientFactor = state->gradientFactor;                                       \
     own->access = state->access;                                                       \
+    own->takesHalf = false;                                                            \
     own->zeroCount = state->zeroCount;                                                 \
     memcpy(own->zeros, state->zeros, sizeof own->zeros);                               \
     symbol values;                                                                     \
