@@ -591,7 +591,7 @@ ERRORS: list[Any] = [
         (2, 2),
         (torch.ones(1, 4, 4).long(),),
         TypeError,
-        "input: expected torch.float32 or torch.float64",
+        "input: expected torch.float32, torch.float64, torch.float16 or torch.bfloat16",
     ),
     (
         "FractionalMaxPool2d",

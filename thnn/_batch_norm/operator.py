@@ -12,7 +12,13 @@ from torch import Tensor
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm import stages
 from thnn._batch_norm.function import BatchNormalizationFunction
-from thnn._binding.arguments import ELEMENT_DTYPES, NARROW_DTYPES, address_of, cast_for_autocast
+from thnn._binding.arguments import (
+    ELEMENT_DTYPES,
+    EXPECTED_DTYPES,
+    NARROW_DTYPES,
+    address_of,
+    cast_for_autocast,
+)
 from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._header.registry import modules
@@ -204,8 +210,7 @@ def _check(
     _check_is_tensor("x", x)
     dtype, device, size = x.dtype, x.device, x.shape
     if dtype is not torch.float32 and dtype is not torch.float64 and dtype not in ELEMENT_DTYPES:
-        expected = " or ".join(map(str, ELEMENT_DTYPES))
-        raise TypeError(f"{_NAME}: x: expected {expected}, got {dtype}")
+        raise TypeError(f"{_NAME}: x: expected {EXPECTED_DTYPES}, got {dtype}")
     if x.layout is not torch.strided:
         raise TypeError(f"{_NAME}: x: expected a dense tensor, got layout {x.layout}")
     if len(size) < 2:

@@ -16,7 +16,13 @@ from thnn._batch_norm import formula, stages
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.communicator import Communicator, Tag, communicator_of, payload_of
 from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
-from thnn._binding.arguments import ELEMENT_DTYPES, NARROW_DTYPES, cast_for_autocast, not_dense
+from thnn._binding.arguments import (
+    ELEMENT_DTYPES,
+    EXPECTED_DTYPES,
+    NARROW_DTYPES,
+    cast_for_autocast,
+    not_dense,
+)
 from thnn._binding.call import flag
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable, in_transform
@@ -216,9 +222,7 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, e
             f"{_NAME}: input: expected 2 dimensions (N, C) or more, got {input.dim()} {tuple(input.shape)}"
         )
     if input.dtype not in ELEMENT_DTYPES:
-        raise TypeError(
-            f"{_NAME}: input: expected {' or '.join(map(str, ELEMENT_DTYPES))}, got {input.dtype}"
-        )
+        raise TypeError(f"{_NAME}: input: expected {EXPECTED_DTYPES}, got {input.dtype}")
     _statistics.number(_NAME, "momentum", momentum)
     _statistics.not_negative(_NAME, "eps", eps)
     expected = (input.shape[1],)

@@ -30,6 +30,8 @@ MAX_DIM: Final = lib.THNN_MAX_DIM
 REAL_DTYPES: Final = {t: DTYPES[t] for t in range(lib.THNN_REAL_TYPES)}
 #: The element types of `real` tensors, on the CPU and on CUDA devices.
 ELEMENT_DTYPES: Final = tuple(REAL_DTYPES.values())
+#: Their names in errors.
+EXPECTED_DTYPES: Final = f"{', '.join(map(str, ELEMENT_DTYPES[:-1]))} or {ELEMENT_DTYPES[-1]}"
 #: Those that are computed in float32.
 NARROW_DTYPES: Final = ELEMENT_DTYPES[2:]
 FIXED_DTYPES: Final = {
@@ -197,8 +199,7 @@ def check_tensors(
             if real is None and mixed:
                 real, first = torch.float32, mixed
             if real is None:
-                *others, last = map(str, ELEMENT_DTYPES)
-                raise TypeError(where + f"expected {', '.join(others)} or {last}, got {value.dtype}")
+                raise TypeError(where + f"expected {EXPECTED_DTYPES}, got {value.dtype}")
             source = f", the type of {first}" if first else f" for the {backend_name(flags)}"
             raise TypeError(where + f"expected {real}{source}, got {value.dtype}")
         if value.is_neg():

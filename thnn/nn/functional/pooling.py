@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.arguments import describe, to_bool
+from thnn._binding.arguments import EXPECTED_DTYPES, describe, to_bool
 from thnn._classes import function_classes
 from thnn.nn.functional._per_axis import Size, check_output_sizes, per_axis, scaled
 
@@ -50,7 +50,7 @@ def _check_dims(input: Tensor, dims: int) -> None:
 
 def _check_floating_point(input: Tensor) -> None:
     if not input.is_floating_point():
-        raise TypeError(f"input: expected torch.float32 or torch.float64, got {input.dtype}")
+        raise TypeError(f"input: expected {EXPECTED_DTYPES}, got {input.dtype}")
 
 
 def _without_windows_beyond_input(
