@@ -13,6 +13,7 @@ import thnn
 from thnn.__main__ import main
 
 PROLOGUE = """\
+import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -71,11 +72,15 @@ CHANGES = {
     "def test():\n    x = Variable(y, volatile=True)\n    print(net(x, Variable(z)))": (
         "@torch.no_grad()\ndef test():\n    x = Variable(y)\n    print(net(x, Variable(z)))"
     ),
+    "def test(r):\n    x = net(Variable(y, volatile=True))\n    r.n = n = x.data.sum()\n    return n / len(y)": (
+        "@torch.no_grad()\ndef test(r):\n    x = net(Variable(y))\n    r.n = n = x.data.sum()\n    return n / len(y)"
+    ),
     # Numbers, integers and masks
     "p.data.add_(-lr, d)": "p.data.add_(d, alpha=-lr)",
     "a.addcmul_(1 - b, g, g)": "a.addcmul_(g, g, value=1 - b)",
     "torch.add(x, 2, y)": "torch.add(x, y, alpha=2)",
     "_, i = x.topk(3)\nrow = i / 7": '_, i = x.topk(3)\nrow = torch.div(i, 7, rounding_mode="trunc")',
+    "i = x.long() / y.size(1)": 'i = torch.div(x.long(), y.size(1), rounding_mode="trunc")',
     "n = (x.max(1)[1] / y.long())": 'n = (torch.div(x.max(1)[1], y.long(), rounding_mode="trunc"))',
     "x.view(n / 2, -1)\nfor i in range(n/2): pass": "x.view(n // 2, -1)\nfor i in range(n//2): pass",
     "1 - x.eq(y)": "~x.eq(y)",
@@ -101,6 +106,13 @@ F.dropout(x, 0.5, self.training)
 F.dropout(*settings)
 F.softmax(x, dim=1)
 F.upsample_nearest(x, scale_factor=2)
+F.affine_grid(x, size, True)
+F.grid_sample(x, grid, mode, "zeros", False)
+nn.Upsample(None, 2, "bilinear", True)
+nn.Upsample(None, 2, "nearest")
+torch.ops.thnn.relu(x)
+np.frob(x)
+net._backend
 Variable(x.data, requires_grad=True)
 meter.add(x, y)
 seen.add_(x)
@@ -132,6 +144,8 @@ NOTES = {
     "nn.Upsample(size, mode=mode)": "the linear modes aligned the corners",
     "def f(y):\n    return net(Variable(y, volatile=True))": "2: note: .*volatile has no effect today",
     "def f(y):\n    x = Variable(y, volatile=True)\n    g(x)\ndef g(x):\n    x.backward()": "2: note: .*volatile",
+    "def f(y):\n    r.x = Variable(y, volatile=True)": "2: note: .*volatile",
+    "def f(y):\n    r.append(Variable(y, volatile=True) + y)": "2: note: .*volatile",
     "x.volatile": "no effect today",
     "x.creator": "grad_fn",
     "torch.arange(0, 5)": "was a FloatTensor",

@@ -26,7 +26,7 @@ from thnn.compat._contents import NAMES, TORCH_PACKAGES
 from thnn.compat._modules import FINDER
 
 if TYPE_CHECKING:
-    from thnn.compat._upgrade import Upgraded
+    from thnn.compat._upgrade.findings import Upgraded
 
 __all__ = ["install", "uninstall", "upgrade"]
 

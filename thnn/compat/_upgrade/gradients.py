@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 from libcst import matchers as m
 
-from thnn.compat._upgrade.values import Values, keyword, literal, method_of
+from thnn.compat._upgrade.values import Values, has_no_gradient, keyword, literal, method_of
 
 #: Names of methods that differentiate or that often do.
 _DIFFERENTIATING = {"backward", "fit", "grad", "optimize", "step", "train"}
@@ -22,11 +22,9 @@ _WAYS_OUT = (
     | m.Global()
     | m.Nonlocal()
     | m.Arg(keyword=m.Name("requires_grad"))
-    | m.Attribute(attr=m.Name("requires_grad") | m.Name("grad"))
-    | m.AssignTarget(m.Attribute() | m.Subscript())
-    | m.AugAssign(target=m.Attribute() | m.Subscript())
-    | m.Call(func=m.Attribute(attr=m.OneOf(*map(m.Name, ("append", "extend", "insert", "put", "update")))))
 )
+#: Methods that store their arguments.
+_STORING = {"append", "extend", "insert", "put", "update"}
 
 
 def _calls(node: cst.CSTNode) -> Iterator[Any]:
@@ -37,8 +35,8 @@ def functions_without_gradients(module: cst.Module, values: Values, variable: st
     """The functions that make a volatile Variable and that nothing computed in them leaves, with the calls of
     `variable` in them.
 
-    Such a function calls no function of the program that differentiates, returns no value and stores none. With
-    gradients or without them it does the same, except that a volatile Variable made it compute without them.
+    Such a function calls no function of the program that differentiates, and returns and stores only numbers and data.
+    With gradients or without them it does the same, except that a volatile Variable made it compute without them.
     """
     functions: list[Any] = list(m.findall(module, m.FunctionDef()))
     called = {f: {method_of(call) for call in _calls(f.body)} for f in functions}
@@ -56,11 +54,22 @@ def functions_without_gradients(module: cst.Module, values: Values, variable: st
             and values.is_torch(function)
             and not called[function] & differentiating
             and not m.findall(function.body, _WAYS_OUT)
-            and not any(_returns_value(r) for r in m.findall(function.body, m.Return()))
+            and all(has_no_gradient(values, value) for value in _leaving(function.body))
         ):
             found.update([function, *made])
     return found
 
 
-def _returns_value(statement: Any) -> bool:
-    return statement.value is not None and literal(statement.value) is None
+def _leaving(body: cst.CSTNode) -> Iterator[Any]:
+    """The values that a function returns or stores outside of its names."""
+    for node in m.findall(body, m.Return() | m.Assign() | m.AnnAssign() | m.AugAssign() | m.Call()):
+        if isinstance(node, cst.Call):
+            if method_of(node) in _STORING:
+                yield from (a.value for a in node.args)
+        elif isinstance(node, cst.Return):
+            if node.value is not None:
+                yield node.value
+        elif m.findall(node, m.AssignTarget(m.Attribute() | m.Subscript())) or not isinstance(
+            getattr(node, "target", cst.Name("x")), cst.Name
+        ):
+            yield node.value  # type: ignore[attr-defined]

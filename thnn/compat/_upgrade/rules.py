@@ -6,7 +6,7 @@ import importlib.util
 import io
 import re
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -21,14 +21,17 @@ from libcst.metadata import (
     ScopeProvider,
 )
 
-from thnn.compat._contents import CONTENTS
+from thnn.compat import _classes
+from thnn.compat._contents import CONTENTS, REGISTERED, WRITTEN_CLASSES
 from thnn.compat._hints import hint
-from thnn.compat._upgrade import Finding, NotParsed, Upgraded, tables
+from thnn.compat._upgrade import tables
+from thnn.compat._upgrade.findings import Finding, NotParsed, Upgraded
 from thnn.compat._upgrade.gradients import functions_without_gradients
 from thnn.compat._upgrade.values import (
     Values,
     bound,
     is_bytes,
+    is_integer,
     is_integers,
     is_iterator,
     is_mask,
@@ -45,6 +48,8 @@ _FUNCTIONS = {
 }
 #: The prefixes of the names that `thnn.compat.install` restores.
 _RESTORED = ("torch._thnn", "torch.nn._functions", "torch.nn.backends", "torch.nn.functional._functions")
+#: What `module._backend` has.
+_REGISTERED = {"register_function", *REGISTERED, *WRITTEN_CLASSES, *_classes.names()}
 _INSTALL = "thnn.compat.install()"
 _OWN = "import thnn", _INSTALL
 _ASYNC_METHODS = {"cuda", "cpu", "type", "copy_", "_cuda", "_type"}
@@ -69,7 +74,7 @@ def apply_rules(text: str) -> Upgraded:
         raise NotParsed(f"line {error.raw_line}: {line.strip()!r}: {why}", error.raw_line) from None
     wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
     providers = (PositionProvider, QualifiedNameProvider, ScopeProvider, ParentNodeProvider)
-    metadata = {provider: wrapper.resolve(provider) for provider in providers}
+    metadata = wrapper.resolve_many(providers)
     rules = _Rules(module, metadata, findings)
     changed = module.visit(rules)
     findings.sort(key=lambda finding: finding.line)
@@ -115,15 +120,17 @@ def _short(code: str) -> str:
 
 
 class _Rules(cst.CSTTransformer):
-    def __init__(self, module: cst.Module, metadata: dict[Any, Any], findings: list[Finding]) -> None:
+    def __init__(self, module: cst.Module, metadata: Mapping[Any, Any], findings: list[Finding]) -> None:
         super().__init__()
         self.module, self.findings = module, findings
         self.positions = metadata[PositionProvider]
         self.values = Values(metadata)
         self.needs: list[cst.CSTNode] = []  # what needs thnn.compat.install
-        self.is_installed = "thnn.compat" in module.code
-        self.sets_backend = bool(m.findall(module, m.AssignTarget(m.Attribute(attr=m.Name("_backend")))))
-        self.without_gradients = functions_without_gradients(module, self.values, _VARIABLE)
+        text = module.code
+        self.is_installed = "thnn.compat" in text
+        self.without_gradients: set[cst.CSTNode] = set()
+        if "volatile" in text:
+            self.without_gradients = functions_without_gradients(module, self.values, _VARIABLE)
 
     # Reports
 
@@ -186,12 +193,17 @@ class _Rules(cst.CSTTransformer):
             parent, _, child = name.rpartition(".")
             if name not in CONTENTS and parent in CONTENTS and child not in CONTENTS[parent].names():
                 self.note(statement, f"thnn.compat has no {name}{hint(parent, child)}")
-        elif name.partition(".")[0] == "torch":
+        else:
             self._in_torch(statement, name)
 
     def _in_torch(self, node: cst.CSTNode, name: str) -> None:
         """A note if today's torch lacks a name."""
-        if name in tables.RENAMED or name in tables.OF_TORCH:
+        if (
+            not name.startswith("torch.")
+            or name.startswith("torch.ops.")
+            or name in tables.RENAMED
+            or name in tables.OF_TORCH
+        ):
             return
         found: Any = torch
         path = name.split(".")
@@ -251,7 +263,7 @@ class _Rules(cst.CSTTransformer):
         if name.startswith(_RESTORED):
             self.needs.append(node)
             return False
-        if node.attr.value == "_backend" and not name and not self.sets_backend:
+        if m.matches(node.value, m.Attribute(attr=m.Name("_backend"))) and node.attr.value in _REGISTERED:
             self.needs.append(node)
         if name:
             self._in_torch(node, name)
@@ -421,20 +433,17 @@ class _Rules(cst.CSTTransformer):
         new = _with_arguments(updated, [*updated.args, _keyword("training", cst.Name("False"))])
         return self.change(original, new, "the default was False until 1.0: it drops nothing")
 
-    def _aligned(self, original: cst.Call, updated: cst.Call, position: int | None) -> cst.Call:
-        if keyword(original, "align_corners") is not None or any(a.star for a in original.args):
+    def _aligned(self, original: cst.Call, updated: cst.Call, parameters: Sequence[str]) -> cst.Call:
+        given = bound(original, parameters)
+        if given is None or "align_corners" in given:
             return updated
-        if position is not None:
-            mode = keyword(original, "mode")
-            if mode is None and len(original.args) > position and original.args[position].keyword is None:
-                mode = original.args[position]
-            if mode is None:
+        if parameters in tables.WITH_MODES:
+            if "mode" not in given:
                 return updated  # 'nearest'
-            name = literal(mode.value)
-            if name is None:
+            mode = literal(given["mode"].value)
+            if mode is None:
                 self.note(original, "the linear modes aligned the corners: align_corners=True for them")
-                return updated
-            if name not in tables.ALIGNED_MODES:
+            if mode not in tables.ALIGNED_MODES:
                 return updated
         new = _with_arguments(updated, [*updated.args, _keyword("align_corners", cst.Name("True"))])
         return self.change(original, new, "the corners were aligned until 0.4, and are not by default")
@@ -539,7 +548,7 @@ class _Rules(cst.CSTTransformer):
         sides = is_integers(self.values, left), is_integers(self.values, right)
         if not any(sides):
             return updated
-        is_exact = all(s or isinstance(side, cst.Integer) for s, side in zip(sides, (left, right)))
+        is_exact = all(s or is_integer(self.values, side) for s, side in zip(sides, (left, right)))
         if not is_exact or not self.values.is_torch(original):
             self.note(
                 original, 'integer tensors: if both are, torch.div(a, b, rounding_mode="trunc") is what / was'

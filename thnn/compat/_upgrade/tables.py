@@ -75,13 +75,17 @@ OF_TORCH = {F + "sigmoid": "sigmoid", F + "tanh": "tanh"}
 #: Functions whose `training` was False unless it was given -> its position.
 TRAINING = {F + "dropout": 2, F + "dropout2d": 2, F + "dropout3d": 2}
 
-#: Functions that aligned the corners -> the position of `mode`, or None if they always did.
+_RESIZE = ("size", "scale_factor", "mode", "align_corners")
+_RESIZE_INPUT = ("input", *_RESIZE)
+#: Functions that aligned the corners -> their parameters until 0.4.
 ALIGNING = {
-    F + "affine_grid": None,
-    F + "grid_sample": None,
-    F + "upsample": 3,
-    NN + "Upsample": 2,
+    F + "affine_grid": ("theta", "size", "align_corners"),
+    F + "grid_sample": ("input", "grid", "mode", "padding_mode", "align_corners"),
+    F + "upsample": _RESIZE_INPUT,
+    NN + "Upsample": _RESIZE,
 }
+#: Those that did so in the modes `ALIGNED_MODES`.
+WITH_MODES = (_RESIZE, _RESIZE_INPUT)
 ALIGNED_MODES = {"linear", "bilinear", "trilinear"}
 
 #: Soft-maxes -> the position of `dim`.
@@ -141,5 +145,7 @@ COMPARISONS = {"eq", "ge", "gt", "le", "lt", "ne"}
 MASKED = {"masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_", "masked_select"}
 #: Methods and functions whose second result are indices.
 WITH_INDICES = {"kthvalue", "max", "median", "min", "mode", "sort", "topk"}
+#: Methods that return a number if they have no argument.
+NUMBERS = {"dim", "item", "nelement", "numel"}
 #: Methods that take integers only.
 TAKE_INTEGERS = {"narrow", "resize_", "view"}

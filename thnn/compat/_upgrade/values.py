@@ -285,6 +285,52 @@ def _has_dimension(values: Values, call: Any) -> bool:
     return len(call.args) > is_function or method_of(call) in {"sort", "topk"}
 
 
+def is_integer(values: Values, node: cst.BaseExpression) -> bool:
+    """An integer of Python."""
+    if isinstance(node, cst.Integer):
+        return True
+    if isinstance(node, cst.Call):
+        if values.is_builtin(node.func, "len"):
+            return True
+        method = method_of(node)
+        return object_of(node) is not None and (
+            (method == "size" and len(node.args) == 1)
+            or (method in tables.NUMBERS - {"item"} and not node.args)
+        )
+    if isinstance(node, cst.Subscript):
+        return method_of(node.value) == "size" or m.matches(node.value, m.Attribute(attr=m.Name("shape")))
+    return values._all(is_integer, node)
+
+
+def has_no_gradient(values: Values, node: cst.BaseExpression) -> bool:
+    """A number, or a tensor that was made of the data of Variables only."""
+    if (
+        isinstance(node, (cst.Integer, cst.Float, cst.SimpleString, cst.Comparison))
+        or literal(node) is not None
+    ):
+        return True
+    if isinstance(node, cst.Call):
+        if any(values.is_builtin(node.func, name) for name in ("float", "int", "len", "str")):
+            return True
+        inner, method = object_of(node), method_of(node)
+        if inner is None or values.name(node.func):
+            return False
+        if method in (*tables.NUMBERS, *tables.COMPARISONS, "size"):
+            return True
+        return has_no_gradient(values, inner) and all(has_no_gradient(values, a.value) for a in node.args)
+    if isinstance(node, cst.Attribute):
+        return node.attr.value in ("data", "shape") or values._all(has_no_gradient, node)
+    if isinstance(node, cst.Subscript):
+        return has_no_gradient(values, node.value)
+    if isinstance(node, cst.BinaryOperation):
+        return has_no_gradient(values, node.left) and has_no_gradient(values, node.right)
+    if isinstance(node, cst.UnaryOperation):
+        return has_no_gradient(values, node.expression)
+    if isinstance(node, (cst.Tuple, cst.List)):
+        return all(has_no_gradient(values, e.value) for e in node.elements)
+    return values._all(has_no_gradient, node)
+
+
 def is_mask(values: Values, node: cst.BaseExpression) -> bool:
     """The result of a comparison of tensors: bytes in 2017, bools today."""
     if isinstance(node, cst.Call):
