@@ -40,6 +40,7 @@ CHANGES = {
     "loss = a.sum()\nloss = loss + 2 * b.mean()\nloss.data.cpu().numpy()[0]": (
         "loss = a.sum()\nloss = loss + 2 * b.mean()\nloss.item()"
     ),
+    "loss = x.sum() if y else x.norm()\nloss.data[0]": "loss = x.sum() if y else x.norm()\nloss.item()",
     "(a.sum() + b.mean()).data[0]": "(a.sum() + b.mean()).item()",
     "class A:\n    def f(self):\n        self.c = nn.L1Loss()\n        g(self.c(x, y).data[0])": (
         "class A:\n    def f(self):\n        self.c = nn.L1Loss()\n        g(self.c(x, y).item())"
@@ -51,6 +52,9 @@ CHANGES = {
     "nn.init.xavier_uniform(w)": "nn.init.xavier_uniform_(w)",
     "from torch.nn.init import normal as n, kaiming_normal\nn(w); kaiming_normal(w)": (
         "from torch.nn.init import normal_ as n, kaiming_normal_\nn(w); kaiming_normal_(w)"
+    ),
+    "from torch.nn.init import normal\nf(normal=1)\nx.normal\na = {1: [normal]}\ndef g(normal, b=normal): pass": (
+        "from torch.nn.init import normal_\nf(normal=1)\nx.normal\na = {1: [normal_]}\ndef g(normal, b=normal_): pass"
     ),
     "torch.nn.utils.clip_grad_norm(p, 5)": "torch.nn.utils.clip_grad_norm_(p, 5)",
     "F.sigmoid(F.tanh(x))": "torch.sigmoid(torch.tanh(x))",
@@ -81,7 +85,9 @@ CHANGES = {
     "torch.add(x, 2, y)": "torch.add(x, y, alpha=2)",
     "_, i = x.topk(3)\nrow = i / 7": '_, i = x.topk(3)\nrow = torch.div(i, 7, rounding_mode="trunc")',
     "i = x.long() / y.size(1)": 'i = torch.div(x.long(), y.size(1), rounding_mode="trunc")',
-    "n = (x.max(1)[1] / y.long())": 'n = (torch.div(x.max(1)[1], y.long(), rounding_mode="trunc"))',
+    "n = (x.data.max(1)[1] / y.long())": (
+        'n = (torch.div(x.data.max(1)[1], y.long(), rounding_mode="trunc"))'
+    ),
     "x.view(n / 2, -1)\nfor i in range(n/2): pass": "x.view(n // 2, -1)\nfor i in range(n//2): pass",
     "1 - x.eq(y)": "~x.eq(y)",
     "m = x.data > y\nx[(1 - m)] = 0": "m = x.data > y\nx[(~m)] = 0",
@@ -112,6 +118,7 @@ nn.Upsample(None, 2, "bilinear", True)
 nn.Upsample(None, 2, "nearest")
 torch.ops.thnn.relu(x)
 np.frob(x)
+x.max(1)[1] / 2
 net._backend
 Variable(x.data, requires_grad=True)
 meter.add(x, y)
@@ -146,6 +153,9 @@ NOTES = {
     "def f(y):\n    x = Variable(y, volatile=True)\n    g(x)\ndef g(x):\n    x.backward()": "2: note: .*volatile",
     "def f(y):\n    r.x = Variable(y, volatile=True)": "2: note: .*volatile",
     "def f(y):\n    r.append(Variable(y, volatile=True) + y)": "2: note: .*volatile",
+    "def f(y):\n    x = Variable(y, volatile=True)\n    def g(): use(x)\n    start(g)": "2: note: .*volatile",
+    "def f(y):\n    x = Variable(y, volatile=True)\n    yield x": "2: note: .*volatile",
+    "loss = x.sum() if y else x\nloss.data[0]": "2: note: loss.data.0.: an IndexError",
     "x.volatile": "no effect today",
     "x.creator": "grad_fn",
     "torch.arange(0, 5)": "was a FloatTensor",

@@ -134,6 +134,8 @@ def test_embeddings() -> None:
     expected = F.embedding(indices, weight)
     torch.testing.assert_close(sparse.Embedding.apply(indices, weight, -1, None, 2, False, False), expected)
     torch.testing.assert_close(sparse.Embedding(-1, None, 2, False)(indices, weight), expected)
+    (grad,) = torch.autograd.grad(sparse.Embedding.apply(indices, weight, -1, None, 2, False).sum(), weight)
+    assert grad[4].eq(1).all()
     (grad,) = torch.autograd.grad(sparse.Embedding.apply(indices, weight, 4, None, 2, False).sum(), weight)
     assert grad[4].abs().sum() == 0
     assert grad[1].eq(3).all()
@@ -336,6 +338,8 @@ def test_dim() -> None:
         torch.testing.assert_close(cls()(x), function(x, 0))
     assert type(auto.Softmax.apply(x[0], 1).grad_fn) is auto.SoftmaxBackward
     assert torch.autograd.gradgradcheck(lambda t: auto.Softmax.apply(t, 1), x)
+    with pytest.raises(TypeError, match=r"Softmax: 2 arguments too many; takes \(input\)$"):
+        auto.Softmax.apply(x, 1, 2)
     margin = auto.MarginCriterion
     with pytest.raises(NotImplementedError, match="MarginCriterion: reduce: expected True, got False"):
         margin.apply(x, x.sign().detach(), reduce=False)

@@ -136,6 +136,11 @@ class _Later:
         return compute(*args, **keywords) if later is None else cls._apply_later(later, args, keywords)
 
     @classmethod
+    def _setting_of_0_3(cls) -> str:
+        """'': errors do not say that the argument is missing."""
+        return ""
+
+    @classmethod
     def _apply_later(cls, later: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         raise NotImplementedError
 

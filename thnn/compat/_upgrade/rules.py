@@ -242,8 +242,6 @@ class _Rules(cst.CSTTransformer):
         is_import = [m.matches(s, m.SimpleStatementLine([m.Import() | m.ImportFrom()])) for s in body]
         if not is_import[place]:  # a class or use of a name: after the last import before it
             place = max((i + 1 for i in range(place) if is_import[i]), default=place)
-        while m.matches(body[place], m.SimpleStatementLine([m.ImportFrom(module=m.Name("__future__"))])):
-            place += 1
         line = self._first_line(body[place])
         new: list[Any] = [cst.parse_statement(statement) for statement in _OWN]
         self.findings.append(
@@ -293,10 +291,14 @@ class _Rules(cst.CSTTransformer):
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
         name = self.values.name(original_node)
         new = tables.RENAMED.get(name)
-        parent = self.values.parent(original_node)
-        if new is None or original_node.value != name.rpartition(".")[2] or isinstance(parent, cst.Attribute):
+        if new is None or original_node.value != name.rpartition(".")[2] or not self._is_read(original_node):
             return updated_node
         return self.change(original_node, updated_node.with_changes(value=new), "its name today")
+
+    def _is_read(self, node: cst.Name) -> bool:
+        """Whether a name is an expression, and not an attribute, a keyword or the name of a parameter or function."""
+        parent = self.values.parent(node)
+        return all(getattr(parent, field, None) is not node for field in ("attr", "keyword", "name"))
 
     # Functions without gradients
 

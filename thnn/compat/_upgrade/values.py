@@ -138,7 +138,7 @@ class Values:
             self._asked.discard(asked)
 
     def _is_index(self, value: cst.BaseExpression, position: int) -> bool:
-        return position == 1 and method_of(value) in tables.WITH_INDICES
+        return position == 1 and method_of(value) in tables.WITH_INDICES  # NumPy's return no pairs
 
 
 def _is_dotted(node: cst.CSTNode) -> bool:
@@ -275,14 +275,49 @@ def is_integers(values: Values, node: cst.BaseExpression) -> bool:
         return is_integers(values, node.value)
     if m.matches(node, m.Subscript(slice=[m.SubscriptElement(m.Index(m.Integer("1")))])):
         assert isinstance(node, cst.Subscript)
-        return method_of(node.value) in tables.WITH_INDICES and _has_dimension(values, node.value)
+        return method_of(node.value) in tables.WITH_INDICES and _returns_indices(values, node.value)
     return values._all(is_integers, node)
 
 
-def _has_dimension(values: Values, call: Any) -> bool:
-    """Whether max, sort, ... are called for a dimension, and so return indices."""
-    is_function = values.name(call.func).startswith("torch.")
-    return len(call.args) > is_function or method_of(call) in {"sort", "topk"}
+def _returns_indices(values: Values, call: Any) -> bool:
+    """Whether max, sort, ... are called for a dimension of a tensor, and so return indices. NumPy's max does not."""
+    method = method_of(call)
+    if values.name(call.func).startswith("torch."):
+        return len(call.args) > 1 or method in {"sort", "topk"}
+    is_tensor = method in {"kthvalue", "mode", "topk"} or keyword(call, "keepdim") is not None
+    inner = object_of(call)
+    return (
+        (bool(call.args) or method == "sort")
+        and inner is not None
+        and (is_tensor or _is_tensor(values, inner))
+    )
+
+
+def _is_tensor(values: Values, node: cst.BaseExpression) -> bool:
+    """A tensor, and not an array of NumPy."""
+    if isinstance(node, cst.Call):
+        inner = object_of(node)
+        if values.name(node.func):
+            return values.name(node.func) in (*tables.INTEGER_TYPES, "torch.autograd.Variable")
+        if inner is None:
+            return False
+        method = method_of(node)
+        if method in {
+            "cpu",
+            "cuda",
+            "contiguous",
+            "detach",
+            "expand",
+            "view_as",
+            *tables.FLOATING,
+            "byte",
+            "long",
+        }:
+            return True
+        return method in tables.SAME and _is_tensor(values, inner)
+    if isinstance(node, cst.Attribute) and node.attr.value == "data":
+        return True
+    return values._all(_is_tensor, node)
 
 
 def is_integer(values: Values, node: cst.BaseExpression) -> bool:
