@@ -61,6 +61,7 @@ CHANGES = {
     "def backward(ctx, g):\n    x, = ctx.saved_variables": "def backward(ctx, g):\n    x, = ctx.saved_tensors",
     # Defaults that changed
     "F.dropout(x, 0.5)": "F.dropout(x, 0.5, training=False)",
+    "F.dropout(\n    x,  # a\n    0.5,\n)": "F.dropout(\n    x,  # a\n    0.5,\n    training=False,\n)",
     "F.upsample(x, scale_factor=2)": "F.interpolate(x, scale_factor=2)",
     "F.upsample(x, None, 2, 'bilinear')": "F.interpolate(x, None, 2, 'bilinear', align_corners=True)",
     "nn.Upsample(scale_factor=2, mode='trilinear')": (
@@ -147,6 +148,7 @@ NOTES = {
     "c = nn.MSELoss(reduction='none')\nc(x, y).data[0]": "2: note: c.x, y..data.0.: an IndexError",
     "nn.MSELoss(average)": "size_average and reduce are reduction='mean', 'sum' or 'none' today",
     "nn.MSELoss(*a, size_average=False)": "size_average and reduce are reduction=",
+    "nn.MSELoss(\n    size_average=False,  # a\n    reduce=True)": 'these are reduction="sum" today',
     "F.softmax(x)": "without dim it is 1 for tensors with 2 or 4 dimensions",
     "nn.Upsample(size, mode=mode)": "the linear modes aligned the corners",
     "def f(y):\n    return net(Variable(y, volatile=True))": "2: note: .*volatile has no effect today",
@@ -176,6 +178,7 @@ NOTES = {
 def test_changes(program: str) -> None:
     result = thnn.compat.upgrade(PROLOGUE + program)
     assert result.text == PROLOGUE + CHANGES[program]
+    compile(result.text, "program", "exec")
     assert all(finding.new is not None for finding in result.findings)
     assert result.findings
     again = thnn.compat.upgrade(result.text)

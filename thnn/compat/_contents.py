@@ -133,14 +133,14 @@ CONTENTS = {
         },
     ),
     "torch.nn._functions": Contents("Function classes."),
-    "torch.nn._functions.activation": Contents("Activations of torch.", _written("activation")),
+    "torch.nn._functions.activation": Contents("Softsign.", _written("activation")),
     "torch.nn._functions.batchnorm": Contents("Batch normalization.", _of_header("BatchNorm")),
     "torch.nn._functions.conv": Contents("Convolution of torch.", _written("conv")),
     "torch.nn._functions.dropout": Contents("Dropout of torch.", _written("dropout")),
     "torch.nn._functions.linear": Contents(
         "Products with matrices.", {**_of_header("Linear"), **_written("linear")}
     ),
-    "torch.nn._functions.loss": Contents("Losses of torch.", _written("loss")),
+    "torch.nn._functions.loss": Contents("Losses of pairs and embeddings.", _written("loss")),
     "torch.nn._functions.packing": Contents("Packed sequences of torch.", _written("packing")),
     "torch.nn._functions.padding": Contents("Padding of torch.", _written("padding")),
     "torch.nn._functions.rnn": Contents(

@@ -59,13 +59,13 @@ class _Written:
 
 
 class Softsign(_Written):
-    """input / (1 + |input|), computed by torch."""
+    """input / (1 + |input|)."""
 
     __module__ = f"{_FUNCTIONS}.activation"
 
     @staticmethod
     def apply(input: Tensor) -> Tensor:
-        return torch_functional.softsign(input)
+        return F.softsign(input)
 
 
 class ConvNd(_Written):
@@ -147,25 +147,25 @@ class CosineEmbeddingLoss(_Written):
 
 
 class HingeEmbeddingLoss(_Written):
-    """input where target is 1, max(0, margin - input) where it is -1, computed by torch."""
+    """input where target is 1, max(0, margin - input) where it is -1."""
 
     __module__ = f"{_FUNCTIONS}.loss"
     _tensors = 2
 
     @staticmethod
     def apply(input: Tensor, target: Tensor, margin: float = 1, size_average: bool = True) -> Tensor:
-        return torch_functional.hinge_embedding_loss(input, target, margin, reduction=_mean(size_average))
+        return F.hinge_embedding_loss(input, target, margin, reduction=_mean(size_average))
 
 
 class MarginRankingLoss(_Written):
-    """max(0, -y * (input1 - input2) + margin), computed by torch."""
+    """max(0, -y * (input1 - input2) + margin)."""
 
     __module__ = f"{_FUNCTIONS}.loss"
     _tensors = 3
 
     @staticmethod
     def apply(input1: Tensor, input2: Tensor, y: Tensor, margin: float, size_average: bool = True) -> Tensor:
-        return torch_functional.margin_ranking_loss(input1, input2, y, margin, reduction=_mean(size_average))
+        return F.margin_ranking_loss(input1, input2, y, margin, reduction=_mean(size_average))
 
 
 def _mean(size_average: bool) -> str:
@@ -236,13 +236,13 @@ for _function in (grid_sampler, affine_grid_generator):
 
 
 class SELU(_Written):
-    """scale * (max(0, x) + min(0, alpha * (exp(x) - 1))), computed by torch."""
+    """scale * (max(0, x) + min(0, alpha * (exp(x) - 1)))."""
 
     __module__ = f"{_FUNCTIONS}.thnn.activation"
 
     @staticmethod
     def apply(input: Tensor, inplace: bool = False) -> Tensor:
-        return torch_functional.selu(input, inplace)
+        return F.selu(input, inplace)
 
 
 class Softmin(_Written):

@@ -427,7 +427,11 @@ class _Rules(cst.CSTTransformer):
             kept.append(argument)
         assert place is not None
         kept.insert(place, _keyword("reduction", cst.SimpleString(f'"{reduction}"')))
-        return self.change(original, _with_arguments(updated, kept), "size_average and reduce are deprecated")
+        new = _with_arguments(updated, kept)
+        if len(m.findall(new, m.Comment())) < len(m.findall(updated, m.Comment())):
+            self.note(original, f'these are reduction="{reduction}" today')  # a change would lose a comment
+            return updated
+        return self.change(original, new, "size_average and reduce are deprecated")
 
     def _training(self, original: cst.Call, updated: cst.Call, position: int) -> cst.Call:
         if _is_given(original, "training", position):
@@ -615,15 +619,24 @@ def _keyword(name: str, value: cst.BaseExpression) -> cst.Arg:
 def _with_arguments(call: cst.Call, arguments: Sequence[cst.Arg]) -> cst.Call:
     """A call with other arguments, separated as the call separates its arguments."""
     old = list(call.args)
-    commas = [a.comma for a in old[:-1]] or [cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))]
+    commas: list[Any] = [a.comma for a in old[:-1]] or [cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))]
+    commas += [_without_comments(commas[-1])] * len(arguments)
     end = old[-1] if old else cst.Arg(cst.Name("x"))
     new: list[cst.Arg] = []
     for position, argument in enumerate(arguments):
         is_last = position == len(arguments) - 1
-        comma = end.comma if is_last else commas[min(position, len(commas) - 1)]
+        comma = end.comma if is_last else commas[position]
         after = end.whitespace_after_arg if is_last else cst.SimpleWhitespace("")
         new.append(argument.with_changes(comma=comma, whitespace_after_arg=after))
     return call.with_changes(args=new)
+
+
+def _without_comments(comma: cst.Comma) -> cst.Comma:
+    space = comma.whitespace_after
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return comma
+    line = cst.TrailingWhitespace(cst.SimpleWhitespace(""), None, space.first_line.newline)
+    return comma.with_changes(whitespace_after=space.with_changes(first_line=line, empty_lines=[]))
 
 
 def _in_parentheses_of(old: Any, new: Any) -> Any:
