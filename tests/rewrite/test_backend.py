@@ -179,6 +179,21 @@ def test_a_converted_network_is_compiled() -> None:
     torch.testing.assert_close(trained(call, network, x), trained(theirs, theirs, x), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN:UserWarning")
+def test_a_recurrent_layer_in_the_graph_is_computed_by_thnn() -> None:
+    network, x = made("tagger")
+    theirs = copy.deepcopy(network)
+    with torch._dynamo.config.patch(allow_rnn=True):
+        call, reports = compiled(network, fullgraph=True)
+        torch.testing.assert_close(
+            trained(call, network, x), trained(theirs, theirs, x), rtol=1e-9, atol=1e-9
+        )
+        assert [entry.kind for entry in reports[0].replaced] == ["embedding", "lstm", "linear"]
+        call, reports = compiled(nn.LSTM(4, 3, proj_size=2), fullgraph=True)
+        call(torch.ones(5, 2, 4))
+        assert [entry.kind for entry in reports[0].left if "no projection" in entry.remark] == ["lstm"]
+
+
 def test_sizes_that_depend_on_data_stay_torchs() -> None:
     with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
         call, reports = compiled(lambda x: x[x > 0].relu() + 1, fullgraph=True)

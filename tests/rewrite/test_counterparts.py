@@ -23,7 +23,8 @@ def filled(*shape: int) -> Tensor:
 C: dict[Any, Tensor] = {
     shape: filled(*shape) if isinstance(shape, tuple) else filled(shape)
     for shape in (
-        3, 4, 5, 6, 16, (2, 4), (5, 6), (12, 4), (12, 6), (16, 4), (16, 6), (1, 2, 3), (2, 3, 2), (3, 4, 3), (4, 3, 3),
+        3, 4, 5, 6, 16, (2, 4), (5, 6), (12, 4), (12, 6), (12, 8), (16, 4), (16, 6), (1, 2, 3), (1, 2, 4), (2, 3, 2),
+        (3, 4, 3), (4, 2, 4), (4, 3, 3),
         (2, 3, 6, 6), (3, 4, 3, 3), (4, 3, 3, 3), (2, 3, 1, 3, 3), (3, 4, 1, 3, 3), (2, 3, 3, 2),
     )
 }  # fmt: skip
@@ -143,6 +144,20 @@ CALLS: dict[str, Callable[[Tensor], Any]] = {
     ),
     "lstm_cell": lambda x: torch.lstm_cell(
         x[:, 0, 0], (C[2, 4], C[2, 4]), C[16, 6], C[16, 4], C[16], C[16]
+    ),
+    "lstm": lambda x: torch.lstm(
+        x[:, 0], (C[1, 2, 4], C[1, 2, 4]), (C[16, 6], C[16, 4], C[16], C[16]), True, 1, 0.0, True, False, True
+    ),
+    "gru": lambda x: torch.gru(
+        x[:, 0],
+        C[4, 2, 4],
+        (*(C[12, 6], C[12, 4]) * 2, *(C[12, 8], C[12, 4]) * 2),
+        False,
+        2,
+        0.0,
+        True,
+        True,
+        True,
     ),
     "gru_cell": lambda x: torch.gru_cell(x[:, 0, 0], C[2, 4], C[12, 6], C[12, 4]),
 }  # fmt: skip

@@ -10,12 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, fx
 
 import thnn.nn.functional as ours
-from thnn._classes import function_classes
+from thnn._rewrite.recurrent import gru, gru_cell, lstm, lstm_cell
 from thnn._torch import builtin_pad
-
-_linear = function_classes["LinearFunction"].apply
-_lstm = function_classes["LSTMFusedFunction"].apply
-_gru = function_classes["GRUFusedFunction"].apply
 
 
 class Counterpart(NamedTuple):
@@ -35,32 +31,6 @@ def log_softmax(input: Tensor, dim: int, dtype: torch.dtype | None = None) -> Te
     """torch.log_softmax."""
     output: Tensor = ours.log_softmax(input, dim, dtype=dtype)
     return output
-
-
-def lstm_cell(
-    input: Tensor,
-    hx: tuple[Tensor, Tensor],
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """torch.lstm_cell: the states after one step, (N, hidden_size) each."""
-    hidden, cell = _lstm(_linear(input, w_ih), _linear(hx[0], w_hh), b_ih, b_hh, hx[1])
-    return hidden, cell
-
-
-def gru_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> Tensor:
-    """torch.gru_cell: the state after one step, (N, hidden_size)."""
-    hidden: Tensor = _gru(_linear(input, w_ih), _linear(hx, w_hh), b_ih, b_hh, hx)
-    return hidden
 
 
 # Functions of torch with the arguments of the function of torch.nn.functional of the same name.
@@ -84,6 +54,8 @@ FUNCTIONS |= {
     torch.log_softmax: Counterpart(log_softmax),
     torch.lstm_cell: Counterpart(lstm_cell),
     torch.gru_cell: Counterpart(gru_cell),
+    torch.lstm: Counterpart(lstm),
+    torch.gru: Counterpart(gru),
 }
 if builtin_pad is not None:
     FUNCTIONS[builtin_pad] = Counterpart(ours.pad)
