@@ -59,6 +59,14 @@ FIRES: dict[str, tuple[Callable[..., Tensor], tuple[str, str]]] = {
         lambda m, x: m.conv(F.leaky_relu(m.conv(x), 0.1)),
         ("conv2d", "overwritten by leaky_relu"),
     ),
+    "convolution and celu": (
+        lambda m, x: F.celu(m.conv(x), 0.5) + 1,
+        ("conv2d", "overwritten by celu"),
+    ),
+    "convolution and selu": (
+        lambda m, x: F.selu(m.conv(x)) + 1,
+        ("conv2d", "overwritten by selu"),
+    ),
     "convolution and elu": (
         lambda m, x: F.elu(m.conv(x)) + 1,
         ("conv2d", "overwritten by elu"),
@@ -192,7 +200,7 @@ LEFT: dict[str, tuple[Callable[..., Tensor], torch.dtype, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["elu", "softplus", "local_response_norm"])
+@pytest.mark.parametrize("name", ["elu", "celu", "selu", "softplus", "local_response_norm"])
 @pytest.mark.parametrize(
     "write", [lambda y: y.mul_(2), lambda y: y.transpose(0, 1)[0].add_(1), lambda y: F.relu(y, True)]
 )

@@ -37,7 +37,8 @@ def log_softmax(input: Tensor, dim: int, dtype: torch.dtype | None = None) -> Te
 _ALIASES = (
     "relu", "sigmoid", "tanh", "prelu", "hardshrink", "threshold", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
     "conv_transpose2d", "conv_transpose3d", "avg_pool1d", "max_pool1d", "max_pool2d", "max_pool3d",
-    "adaptive_avg_pool1d", "layer_norm", "group_norm", "rms_norm",
+    "adaptive_avg_pool1d", "layer_norm", "group_norm", "rms_norm", "celu",
+    "selu",
 )  # fmt: skip
 _IN_PLACE = {"inplace": True}
 
@@ -47,7 +48,7 @@ FUNCTIONS: dict[Any, Counterpart] = {
 FUNCTIONS |= {getattr(torch, name): Counterpart(getattr(ours, name)) for name in _ALIASES}
 FUNCTIONS |= {
     getattr(F, f"{name}_"): Counterpart(getattr(ours, name), _IN_PLACE)
-    for name in ("relu", "leaky_relu", "elu", "hardtanh", "threshold")
+    for name in ("relu", "leaky_relu", "elu", "celu", "selu", "hardtanh", "threshold")
 }
 FUNCTIONS |= {
     torch.softmax: Counterpart(softmax),

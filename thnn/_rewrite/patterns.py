@@ -212,6 +212,8 @@ _OVERWRITE: dict[Any, tuple[str, dict[str, Any]]] = {
     ours.relu: ("Threshold", {"threshold": 0, "val": 0}),
     ours.leaky_relu: ("LeakyReLU", {"negval": "negative_slope"}),
     ours.elu: ("ELU", {"alpha": "alpha"}),
+    ours.celu: ("CELU", {"alpha": "alpha"}),
+    ours.selu: ("SELU", {}),
 }
 
 

@@ -20,7 +20,7 @@ from thnn._rewrite.trial import example_of, reason_to_leave
 UNKNOWN = "thnn has no such function"
 # The backward of these functions reads their results, and the backward of torch's does not: a program may overwrite
 # the results.
-_SAVE_RESULTS = (ours.elu, ours.softplus, ours.local_response_norm)
+_SAVE_RESULTS = (ours.elu, ours.celu, ours.selu, ours.softplus, ours.local_response_norm)
 
 
 def rewrite(
