@@ -185,6 +185,27 @@ def test_an_example_shows_calls_that_thnn_does_not_compute() -> None:
     torch.testing.assert_close(model(x), before(x))
 
 
+def test_arguments_by_name() -> None:
+    class Scaled(nn.Module):
+        def forward(self, x: Tensor, scale: Tensor) -> Tensor:
+            return (x * scale).relu()
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scaled = Scaled()
+
+        def forward(self, x: Tensor) -> Tensor:
+            output: Tensor = self.scaled(scale=x, x=x + 1)
+            return output
+
+    model, x = Outer(), torch.tensor([-0.5, 2.0])
+    report = thnn.convert(model, x, trace=True)
+    assert ("scaled", "relu", "") in report.replaced
+    assert model(x).tolist() == [0, 6]
+    assert model.scaled(scale=x, x=x).tolist() == [0.25, 4]
+
+
 def test_activations_overwrite_results_of_layers() -> None:
     report = thnn.convert(Module(lambda m, x: m.conv(x).relu()), trace=True)
     assert report.fused == (("Module", "conv", "overwritten by relu"),)

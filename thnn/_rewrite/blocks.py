@@ -60,9 +60,10 @@ def rewritten(
     graphs = [_traced(block, training) for training in (True, False)]
     if example is not None:
         try:
+            call = inspect.signature(block.forward).bind(*example.arguments, **example.keywords)
             with torch.random.fork_rng([]):
                 for graph in graphs:
-                    _Values(example.module, graph).run(*example.arguments)
+                    _Values(example.module, graph).run(*call.args)
         except Exception as error:
             raise ValueError(f"its trace does not run on the example: {error}") from error
     layers = {str(node.target): block.get_submodule(str(node.target)) for node in _calls(graphs)}
