@@ -58,7 +58,7 @@ class EncoderBlock(nn.Module):
 
 
 class VGG(nn.Sequential):
-    """Convolutions with functional activations' counterparts as layers, pooling, and a classifier with dropout."""
+    """Convolutions, pooling, and a classifier with dropout."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -67,7 +67,7 @@ class VGG(nn.Sequential):
         )  # fmt: skip
 
 
-# Network, the shape of its input (of tokens for the tagger), and the functions of which thnn computes every call.
+# Name -> the network, and the shape of its input.
 MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "ResNet": (lambda: nn.Sequential(ResidualBlock(4, 4, 1), ResidualBlock(4, 8, 2)), (3, 4, 8, 8)),
     "MobileNet": (lambda: nn.Sequential(InvertedResidual(4, 4, 1, 2), InvertedResidual(4, 6, 2, 3)), (3, 4, 8, 8)),
@@ -82,7 +82,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
 
 
 def made(name: str, seed: int = 0) -> tuple[nn.Module, Tensor]:
-    """A network in float64 with an input. Dropout has other random numbers with thnn only where layers differ."""
+    """A network in float64, and an input: tokens for the tagger, otherwise normal random numbers."""
     torch.manual_seed(seed)
     make, shape = MODELS[name]
     tokens = torch.randint(20, shape)
