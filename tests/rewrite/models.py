@@ -39,7 +39,7 @@ class DenseLayer(nn.Module):
 
 
 class EncoderBlock(nn.Module):
-    """A block of a vision transformer (Dosovitskiy et al. 2021), with its own attention."""
+    """A block of a vision transformer (Dosovitskiy et al. 2021), with attention by matrix products."""
 
     def __init__(self, width: int = 8, heads: int = 2) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ class _UnknownNumber(Exception):
 
 
 def reason_of_tensor(tensor: Tensor) -> str:
-    """Why thnn computes with no tensor of this type; '' if it does."""
+    """Why thnn does not compute with a tensor; '' if it does."""
     if kind := not_dense(tensor):
         return f"gets {kind}"
     if tensor.is_quantized or tensor.is_complex():
