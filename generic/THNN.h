@@ -3274,6 +3274,89 @@ TH_API void THNN_(HingeEmbeddingCriterion_updateGradInput)(
     bool sizeAverage,     // divide by the number of elements
     accreal margin);      // no loss for target -1 where input is above it
 
+/* GaussianNLLCriterion: negative log-likelihood of a target with a normal distribution, given its mean and its
+   variance, without the constant log(2 * pi) / 2: the sum of (log(v) + (input - target)^2 / v) / 2 with v =
+   max(var, eps), divided by the number of elements if sizeAverage.
+
+   Shapes: input, target and var with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ and for a variance below 0. Added after 2017. Source: Nix
+   and Weigend 1994; torch.nn.GaussianNLLLoss. */
+TH_API void THNN_(GaussianNLLCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // means, any shape
+    THTensor *target,  // [TARGET] with as many elements as input
+    THTensor *var,     // [INPUT] variances, as many as input has elements
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of elements
+    accreal eps);      // [DEFAULT 1e-6] least variance
+
+/* Gradients of GaussianNLLCriterion: gradInput = (input - target) / v; gradVar = 0.5 / v * (1 - (input - target)^2
+   / v), also where var is below eps; both divided by the number of elements if sizeAverage. */
+TH_API void THNN_(GaussianNLLCriterion_backward)(
+    THNNState *state,     // library state
+    THTensor *input,      // means, any shape
+    THTensor *target,     // [TARGET] with as many elements as input
+    THTensor *var,        // [INPUT] variances, as many as input has elements
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss w.r.t. input
+    THTensor *gradVar,    // [OUT] [LIKE var] gradient of the loss w.r.t. var
+    bool sizeAverage,     // divide by the number of elements
+    accreal eps);         // least variance
+
+/* CosineEmbeddingCriterion: the sum over pairs of rows of 1 - c where target is 1 and of max(0, c - margin) where
+   target is -1, divided by the number of pairs if sizeAverage; c is the cosine of the rows, input1 . input2 /
+   sqrt((|input1|^2 + 1e-12) * (|input2|^2 + 1e-12)). Other targets cost nothing.
+
+   Shapes: input1 and input2 (N, D), target (N), output one element.
+   Errors: ValueError for sizes that do not fit. Added after 2017. Source: Torch7 nn.CosineEmbeddingCriterion;
+   torch.nn.CosineEmbeddingLoss. */
+TH_API void THNN_(CosineEmbeddingCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input1,  // rows (N, D)
+    THTensor *input2,  // rows (N, D)
+    THTensor *target,  // [TARGET] 1 or -1 for each pair (N)
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of pairs
+    accreal margin);   // [DEFAULT 0] no loss for target -1 where the cosine is below it
+
+/* Gradients of CosineEmbeddingCriterion: for target 1 minus, and for target -1 and c >= margin, the gradient of c,
+   which is input2 / sqrt(...) - c * input1 / (|input1|^2 + 1e-12) w.r.t. input1; else 0. Divided by the number of
+   pairs if sizeAverage. */
+TH_API void THNN_(CosineEmbeddingCriterion_backward)(
+    THNNState *state,      // library state
+    THTensor *input1,      // rows (N, D)
+    THTensor *input2,      // rows (N, D)
+    THTensor *target,      // [TARGET] 1 or -1 for each pair (N)
+    THTensor *gradInput1,  // [OUT] [LIKE input1] gradient of the loss w.r.t. input1
+    THTensor *gradInput2,  // [OUT] [LIKE input2] gradient of the loss w.r.t. input2
+    bool sizeAverage,      // divide by the number of pairs
+    accreal margin);       // no loss for target -1 where the cosine is below it
+
+/* PairwiseDistance: the distance of each pair of rows, the p-norm of x1 - x2 + eps.
+
+   Shapes: x1 and x2 (N, D), output (N).
+   Errors: ValueError for sizes that do not fit and for another p than 1 and 2. Added after 2017. Source: Torch7
+   nn.PairwiseDistance; torch.nn.PairwiseDistance. */
+TH_API void THNN_(PairwiseDistance_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *x1,  // [INPUT] rows (N, D)
+    THTensor *x2,  // [INPUT] rows (N, D)
+    THTensor *output,  // [OUT] distances (N)
+    int p,             // [DEFAULT 2] the norm: 1, a sum of magnitudes, or 2, the Euclidean norm
+    accreal eps);      // [DEFAULT 1e-6] added to each difference
+
+/* Gradients of PairwiseDistance: with d = x1 - x2 + eps, gradX1 = gradOutput * d / output, and 0 where
+   output is 0, for p 2, gradOutput * sign(d) for p 1; gradX2 = -gradX1. */
+TH_API void THNN_(PairwiseDistance_backward)(
+    THNNState *state,      // library state
+    THTensor *x1,      // [INPUT] rows (N, D)
+    THTensor *x2,      // [INPUT] rows (N, D)
+    THTensor *gradOutput,  // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradX1,  // [OUT] [LIKE x1] gradient of the loss w.r.t. x1
+    THTensor *gradX2,  // [OUT] [LIKE x2] gradient of the loss w.r.t. x2
+    THTensor *output,      // result of the forward
+    int p,                 // 1 or 2
+    accreal eps);          // added to each difference
+
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY tables] */
 

@@ -375,6 +375,43 @@ def _ranking(draw: Draw, name: str) -> Configuration:
 
 
 @st.composite
+def _variances(draw: Draw, name: str) -> Configuration:
+    x = draw(_any_shape(1))
+    size = list(x.shape)
+    if draw(st.booleans()):
+        size[draw(st.integers(0, len(size) - 1))] = 1
+    elif draw(st.booleans()):
+        size.pop()
+    keywords = {
+        "full": draw(st.booleans()),
+        "reduction": draw(st.sampled_from(["mean", "sum", "none"])),
+    }
+    var = torch.rand(size, dtype=x.dtype) + 0.1
+    return Configuration((), keywords, (x, torch.randn(x.shape, dtype=x.dtype), var), (0, 2))
+
+
+@st.composite
+def _pairs_of_rows(draw: Draw, name: str) -> Configuration:
+    x = draw(_any_shape(1, 2))
+    others = [torch.randn(x.shape, dtype=x.dtype) for _ in range(2)]
+    if name == "PairwiseDistance":
+        keywords: dict[str, Any] = {
+            "p": draw(st.sampled_from([1, 2.0, 3.0])),
+            "eps": draw(st.sampled_from([1e-6, 0.25])),
+            "keepdim": draw(st.booleans()),
+        }
+        return Configuration((), keywords, (x, others[0]), (0, 1))
+    keywords = {"reduction": draw(st.sampled_from(["mean", "sum", "none"]))}
+    if name == "TripletMarginLoss":
+        keywords |= {"margin": draw(st.sampled_from([1.0, 0.5])), "p": draw(st.sampled_from([1, 2.0, 3.0]))}
+        keywords["swap"] = draw(st.booleans())
+        return Configuration((), keywords, (x, *others), (0, 1, 2))
+    keywords["margin"] = draw(st.sampled_from([0.0, -0.5]))
+    target = torch.randn(x.shape[:-1], dtype=x.dtype).sign()
+    return Configuration((), keywords, (x, others[0], target), (0, 1))
+
+
+@st.composite
 def _classes(draw: Draw, name: str) -> Configuration:
     classes = draw(st.integers(2, 5))
     batch = draw(st.integers(1, 4))
@@ -493,6 +530,8 @@ CONFIGURATIONS: dict[str, Any] = {
     **{n: _embedding(n) for n in ("Embedding", "EmbeddingBag")},
     **{n: _elementwise(n) for n in _ELEMENTWISE},
     "MarginRankingLoss": _ranking("MarginRankingLoss"),
+    "GaussianNLLLoss": _variances("GaussianNLLLoss"),
+    **{n: _pairs_of_rows(n) for n in ("PairwiseDistance", "TripletMarginLoss", "CosineEmbeddingLoss")},
     **{
         n: _classes(n)
         for n in ("NLLLoss", "NLLLoss2d", "CrossEntropyLoss", "MultiMarginLoss", "MultiLabelMarginLoss")

@@ -66,6 +66,27 @@ CALLS: dict[str, dict[str, Any]] = {
         "pos_weight": VECTOR,
         "reduction": "mean",
     },
+    "gaussian_nll_loss": {
+        "input": MATRIX,
+        "target": torch.rand(3, 4),
+        "var": torch.ones(3, 4),
+        "reduction": "mean",
+    },
+    "cosine_embedding_loss": {
+        "input1": MATRIX,
+        "input2": torch.rand(3, 4),
+        "target": torch.ones(3),
+        "margin": 0.5,
+        "reduction": "mean",
+    },
+    "pairwise_distance": {"x1": MATRIX, "x2": torch.rand(3, 4), "p": 2.0, "eps": 1e-6},
+    "triplet_margin_loss": {
+        "anchor": MATRIX,
+        "positive": torch.rand(3, 4),
+        "negative": torch.rand(3, 4),
+        "margin": 0.5,
+        "reduction": "mean",
+    },
     "margin_ranking_loss": {
         "input1": MATRIX,
         "input2": torch.rand(3, 4),

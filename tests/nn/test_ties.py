@@ -115,6 +115,13 @@ def test_margins(reduction: str) -> None:
         compare("HingeEmbeddingLoss", (), keywords, scores, signs)
         compare("MarginRankingLoss", (), keywords, scores, others, signs)
     rows = torch.cartesian_prod(values, values, values)
+    signs = torch.tensor([-1.0, 1.0, 0.0]).repeat(len(rows) // 3 + 1)[: len(rows)]
+    for margin in (0.0, 0.5):
+        keywords = {"reduction": reduction, "margin": margin}
+        compare("CosineEmbeddingLoss", (), keywords, rows, rows.flip(1), signs)
+    for p, swap in itertools.product((1, 2), (False, True)):
+        keywords = {"reduction": reduction, "p": p, "swap": swap, "eps": 0.0}
+        compare("TripletMarginLoss", (), keywords, rows, rows.flip(0), rows.flip(1))
     classes = torch.arange(3).repeat_interleave(len(rows))
     for p, margin in itertools.product((1, 2), (0.0, 0.5, 1.0, 1.5)):
         keywords = {"reduction": reduction, "p": p, "margin": margin}

@@ -207,6 +207,63 @@ class PoissonNLLLoss(torch.nn.PoissonNLLLoss):
         )
 
 
+class GaussianNLLLoss(torch.nn.GaussianNLLLoss):
+    __doc__ = _doc(
+        "GaussianNLLLoss",
+        "Negative log-likelihood of a target with a normal distribution, given its mean and variance",
+        "GaussianNLLCriterionFunction",
+        "input and target (*), the same size; var the same size, with 1 in place of one size, or without the last"
+        "\n    dimension; output () or, with reduction='none', (*)",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
+
+
+class PairwiseDistance(torch.nn.PairwiseDistance):
+    __doc__ = layer_doc(
+        "PairwiseDistance",
+        "The p-norm of x1 - x2 + eps along the last dimension",
+        "x1 and x2 (..., D), output (...) or, with keepdim, (..., 1)",
+        "PairwiseDistanceFunction, for another p than 1 and 2 by torch",
+    )
+
+    @layer_forward
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+
+class TripletMarginLoss(torch.nn.TripletMarginLoss):
+    __doc__ = _doc(
+        "TripletMarginLoss",
+        "Mean or sum of max(0, margin + distance(anchor, positive) - distance(anchor, negative))",
+        "PairwiseDistanceFunction and MarginRankingCriterionFunction; for another p than 1 and 2 by torch",
+        "anchor, positive and negative (N, D) or (D); output () or, with reduction='none', (N)",
+        _NONE_BY_TORCH,
+    )
+
+    @layer_forward
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return F.triplet_margin_loss(
+            anchor, positive, negative, self.margin, self.p, self.eps, self.swap, reduction=self.reduction
+        )
+
+
+class CosineEmbeddingLoss(torch.nn.CosineEmbeddingLoss):
+    __doc__ = _doc(
+        "CosineEmbeddingLoss",
+        "Mean or sum of 1 - c for targets of 1, and of max(0, c - margin) for targets of -1, c being the cosine of the"
+        "\n    inputs",
+        "CosineEmbeddingCriterionFunction",
+        "input1 and input2 (N, D) or (D), target (N) or (); output () or, with reduction='none', the size of target",
+    )
+
+    @layer_forward
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        return F.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
 class MultiMarginLoss(torch.nn.MultiMarginLoss):
     __doc__ = _doc(
         "MultiMarginLoss",

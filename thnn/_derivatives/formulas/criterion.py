@@ -76,6 +76,54 @@ def _poisson_rate_nll(
     return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
 
 
+def _gaussian_nll(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, var: Tensor, sizeAverage: bool, eps: float
+) -> dict[str, Tensor]:
+    difference = input - target.reshape(input.shape)
+    # The bound counts as a constant where it applies, but the gradient does not become 0 there.
+    bounded = var + (var.clamp(min=eps) - var).detach()
+    of_input = bounded.reshape(input.shape)
+    squares = (difference * difference).reshape(var.shape)
+    factor = gradOutput * _norm(input, sizeAverage)
+    return {
+        "gradInput": factor * difference / of_input,
+        "gradVar": factor * (0.5 / bounded) * (1 - squares / bounded),
+    }
+
+
+def _cosine_embedding(
+    needs: Any,
+    gradOutput: Tensor,
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    sizeAverage: bool,
+    margin: float,
+) -> dict[str, Tensor]:
+    length1, length2 = ((x * x).sum(1) + 1e-12 for x in (input1, input2))
+    length = (length1 * length2).sqrt()
+    cosine = (input1 * input2).sum(1) / length
+    costs_nothing = (target != 1) & ((target != -1) | (cosine < margin))
+    slope = torch.where(target == 1, -1.0, 1.0).to(input1.dtype).masked_fill(costs_nothing, 0)
+    factor = gradOutput * slope / (max(len(input1), 1) if sizeAverage else 1)
+    other = (factor / length).unsqueeze(1)
+    same1, same2 = ((factor * cosine / n).unsqueeze(1) for n in (length1, length2))
+    return {"gradInput1": other * input2 - same1 * input1, "gradInput2": other * input1 - same2 * input2}
+
+
+def _pairwise_distance(
+    needs: Any, gradOutput: Tensor, x1: Tensor, x2: Tensor, output: Tensor, p: int, eps: float
+) -> dict[str, Tensor]:
+    difference = x1 - x2 + eps
+    if p == 1:
+        slope = difference.sign() * gradOutput.unsqueeze(1)
+    else:
+        is_zero = output == 0
+        factor = (gradOutput / output.masked_fill(is_zero, 1)).masked_fill(is_zero, 0)
+        slope = difference * factor.unsqueeze(1)
+    return {"gradX1": slope, "gradX2": -slope}
+
+
 def _l1_cost(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
     return {"gradInput": gradOutput * input.sign()}
 
@@ -118,6 +166,9 @@ FORMULAS: Mapping[str, Formula] = {
     "HuberCriterion": _huber,
     "PoissonNLLCriterion": _poisson_nll,
     "PoissonRateNLLCriterion": _poisson_rate_nll,
+    "GaussianNLLCriterion": _gaussian_nll,
+    "CosineEmbeddingCriterion": _cosine_embedding,
+    "PairwiseDistance": _pairwise_distance,
     "L1Cost": _l1_cost,
     "SoftMarginCriterion": _soft_margin,
     "MultiMarginCriterion": _multi_margin,

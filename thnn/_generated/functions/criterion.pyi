@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from thnn._functions.base import Criterion
+from thnn._functions.base import Criterion, FunctionBase
 
 class ClassNLLCriterionFunction(Criterion):
     """ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the
@@ -496,3 +496,91 @@ class HingeEmbeddingCriterionFunction(Criterion):
     def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ..., margin: float = ...) -> Tensor: ...
+
+class GaussianNLLCriterionFunction(Criterion):
+    """GaussianNLLCriterion: negative log-likelihood of a target with a normal distribution, given its mean and its
+    variance, without the constant log(2 * pi) / 2: the sum of (log(v) + (input - target)^2 / v) / 2 with v =
+    max(var, eps), divided by the number of elements if sizeAverage.
+
+    Shapes: input, target and var with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ and for a variance below 0. Added after 2017. Source: Nix
+    and Weigend 1994; torch.nn.GaussianNLLLoss.
+
+    Calls:
+        GaussianNLLCriterionFunction(sizeAverage, eps)(input, target, var)
+        GaussianNLLCriterionFunction.apply(input, target, var, sizeAverage, eps)
+
+    Arguments:
+        input: Tensor (real): means, any shape
+        target: Tensor (real): with as many elements as input
+        var: Tensor (real): variances, as many as input has elements
+        sizeAverage: bool, default True: divide by the number of elements
+        eps: float, default 1e-06: least variance
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradients of GaussianNLLCriterion: gradInput = (input - target) / v; gradVar = 0.5 / v * (1 - (input - target)^2
+    / v), also where var is below eps; both divided by the number of elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, var: Tensor, sizeAverage: bool = ..., eps: float = ...) -> Tensor: ...
+
+class CosineEmbeddingCriterionFunction(Criterion):
+    """CosineEmbeddingCriterion: the sum over pairs of rows of 1 - c where target is 1 and of max(0, c - margin) where
+    target is -1, divided by the number of pairs if sizeAverage; c is the cosine of the rows, input1 . input2 /
+    sqrt((|input1|^2 + 1e-12) * (|input2|^2 + 1e-12)). Other targets cost nothing.
+
+    Shapes: input1 and input2 (N, D), target (N), output one element.
+    Errors: ValueError for sizes that do not fit. Added after 2017. Source: Torch7 nn.CosineEmbeddingCriterion;
+    torch.nn.CosineEmbeddingLoss.
+
+    Calls:
+        CosineEmbeddingCriterionFunction(sizeAverage, margin)(input1, input2, target)
+        CosineEmbeddingCriterionFunction.apply(input1, input2, target, sizeAverage, margin)
+
+    Arguments:
+        input1: Tensor (real): rows (N, D)
+        input2: Tensor (real): rows (N, D)
+        target: Tensor (real): 1 or -1 for each pair (N)
+        sizeAverage: bool, default True: divide by the number of pairs
+        margin: float, default 0.0: no loss for target -1 where the cosine is below it
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradients of CosineEmbeddingCriterion: for target 1 minus, and for target -1 and c >= margin, the gradient of c,
+    which is input2 / sqrt(...) - c * input1 / (|input1|^2 + 1e-12) w.r.t. input1; else 0. Divided by the number of
+    pairs if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input1: Tensor, input2: Tensor, target: Tensor, sizeAverage: bool = ..., margin: float = ...) -> Tensor: ...
+
+class PairwiseDistanceFunction(FunctionBase):
+    """PairwiseDistance: the distance of each pair of rows, the p-norm of x1 - x2 + eps.
+
+    Shapes: x1 and x2 (N, D), output (N).
+    Errors: ValueError for sizes that do not fit and for another p than 1 and 2. Added after 2017. Source: Torch7
+    nn.PairwiseDistance; torch.nn.PairwiseDistance.
+
+    Calls:
+        PairwiseDistanceFunction(p, eps)(x1, x2)
+        PairwiseDistanceFunction.apply(x1, x2, p, eps)
+
+    Arguments:
+        x1: Tensor (real): rows (N, D)
+        x2: Tensor (real): rows (N, D)
+        p: int, default 2: the norm: 1, a sum of magnitudes, or 2, the Euclidean norm
+        eps: float, default 1e-06: added to each difference
+
+    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradients of PairwiseDistance: with d = x1 - x2 + eps, gradX1 = gradOutput * d / output, and 0 where
+    output is 0, for p 2, gradOutput * sign(d) for p 1; gradX2 = -gradX1.
+    """
+    def __init__(self, p: int = ..., eps: float = ...) -> None: ...
+    def __call__(self, x1: Tensor, x2: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, x1: Tensor, x2: Tensor, p: int = ..., eps: float = ...) -> Tensor: ...

@@ -49,7 +49,9 @@ from thnn.nn.functional.convolution import (
 from thnn.nn.functional.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
     cross_entropy,
+    gaussian_nll_loss,
     hinge_embedding_loss,
     huber_loss,
     kl_div,
@@ -59,9 +61,11 @@ from thnn.nn.functional.loss import (
     multi_margin_loss,
     multilabel_margin_loss,
     nll_loss,
+    pairwise_distance,
     poisson_nll_loss,
     smooth_l1_loss,
     soft_margin_loss,
+    triplet_margin_loss,
 )
 from thnn.nn.functional.normalization import (
     batch_norm,
@@ -115,12 +119,14 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "cosine_embedding_loss",
     "cross_entropy",
     "elu",
     "embedding",
     "embedding_bag",
     "fractional_max_pool2d",
     "fractional_max_pool3d",
+    "gaussian_nll_loss",
     "gelu",
     "glu",
     "grid_sample",
@@ -157,6 +163,7 @@ __all__ = [
     "multilabel_margin_loss",
     "nll_loss",
     "pad",
+    "pairwise_distance",
     "poisson_nll_loss",
     "prelu",
     "relu",
@@ -176,6 +183,7 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "triplet_margin_loss",
 ]
 
 # The layers call the functions without names in errors, since errors of layers name the layer.

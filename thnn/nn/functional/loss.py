@@ -25,7 +25,9 @@ from thnn.nn.functional.activation import log_softmax
 _bce = function_classes["BCECriterionFunction"]
 _bce_with_logits = function_classes["BCEWithLogitsCriterionFunction"]
 _class_nll = function_classes["ClassNLLCriterionFunction"]
+_cosine_embedding = function_classes["CosineEmbeddingCriterionFunction"]
 _dist_kl_div = function_classes["DistKLDivCriterionFunction"]
+_gaussian_nll = function_classes["GaussianNLLCriterionFunction"]
 _hinge_embedding = function_classes["HingeEmbeddingCriterionFunction"]
 _huber = function_classes["HuberCriterionFunction"]
 _l1_cost = function_classes["L1CostFunction"]
@@ -33,6 +35,7 @@ _margin_ranking = function_classes["MarginRankingCriterionFunction"]
 _mse = function_classes["MSECriterionFunction"]
 _multi_label_margin = function_classes["MultiLabelMarginCriterionFunction"]
 _multi_margin = function_classes["MultiMarginCriterionFunction"]
+_pairwise_distance = function_classes["PairwiseDistanceFunction"]
 _poisson_nll = function_classes["PoissonNLLCriterionFunction"]
 _poisson_rate_nll = function_classes["PoissonRateNLLCriterionFunction"]
 _smooth_l1 = function_classes["SmoothL1CriterionFunction"]
@@ -300,6 +303,8 @@ def poisson_nll_loss(
     targets above 1.
     """
     log_input, full = to_bool("log_input", log_input), to_bool("full", full)
+    if not eps >= 0:
+        raise ValueError(f"eps: expected at least 0, got {eps}")
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction, target):
         return F.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=reduction)
@@ -317,6 +322,129 @@ def poisson_nll_loss(
     return output
 
 
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum of (log(v) + (input - target)^2 / v) / 2 with v = max(var, eps) (Nix and Weigend 1994).
+
+    `var` has the size of input, 1 in place of one size, or no last dimension. `full` adds log(2 * pi) / 2 per element.
+    ValueError for a variance below 0.
+    """
+    full = to_bool("full", full)
+    reduction = _reduction(reduction, None, None)
+    if not isinstance(var, Tensor):
+        largest = torch.finfo(input.dtype).max
+        if not 0 <= var <= largest:
+            raise ValueError(f"var: expected a number from 0 to {largest}, got {var}")
+        var = torch.full_like(input, var)
+    if _by_torch(reduction, target):
+        return F.gaussian_nll_loss(input, target, var, full=full, eps=eps, reduction=reduction)
+    size = var.unsqueeze(-1).shape if input.shape[:-1] == var.shape and input.dim() else var.shape
+    others = [k for k, n in enumerate(input.shape) if k < len(size) and size[k] != n]
+    if len(size) != input.dim() or len(others) > 1 or any(size[k] != 1 for k in others):
+        raise ValueError(
+            f"var: expected the size of input {tuple(input.shape)}, perhaps with a size of 1 or without the last"
+            f" dimension, got {tuple(var.shape)}"
+        )
+    input, target = _same_size(input, target)
+    is_mean = reduction == "mean"
+    var = var.reshape(size).expand_as(input).to(input.dtype)
+    output: Tensor = _gaussian_nll.apply(input, target, var, is_mean, eps)
+    if full:
+        output = output + 0.5 * math.log(2 * math.pi) * (1 if is_mean else input.numel())
+    return output
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """The p-norm of x1 - x2 + eps along the last dimension; for another p than 1 and 2 computed by torch."""
+    keepdim = to_bool("keepdim", keepdim)
+    if p not in (1, 2) or x1.dim() == 0 or x2.dim() == 0:
+        return F.pairwise_distance(x1, x2, p, eps, keepdim)
+    x1, x2 = _same_size(x1, x2, ("x1", "x2"))
+    rows = [x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0) for x in (x1, x2)]
+    distances: Tensor = _pairwise_distance.apply(*rows, int(p), eps)
+    distances = distances.reshape(x1.shape[:-1])
+    return distances.unsqueeze(-1) if keepdim else distances
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum of max(0, margin + d(anchor, positive) - d(anchor, negative)), d being pairwise_distance; with
+    `swap`, d(positive, negative) counts if it is smaller than d(anchor, negative) (Balntas et al. 2016)."""
+    swap = to_bool("swap", swap)
+    if not margin > 0:
+        raise ValueError(f"margin: expected above 0, got {margin}")
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction):
+        return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=reduction)
+    tensors = {"anchor": anchor, "positive": positive, "negative": negative}
+    for name, x in tensors.items():
+        if not x.is_floating_point() or x.dtype != anchor.dtype:
+            raise TypeError(
+                f"{name}: expected floating-point numbers of one type in all tensors, got {x.dtype}"
+            )
+        _same_size(anchor, x, ("anchor", name))
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = torch.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return margin_ranking_loss(far, near, torch.ones_like(far), margin, reduction=reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum of 1 - c for targets of 1, and of max(0, c - margin) for targets of -1, c being the cosine of the
+    rows of both inputs.
+
+    Shapes: inputs (N, D) or (D), target (N) or ().
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction, target):
+        return F.cosine_embedding_loss(input1, input2, target, margin, reduction=reduction)
+    input1, input2 = _same_size(input1, input2, ("input1", "input2"))
+    if input1.dim() not in (1, 2) or target.dim() != input1.dim() - 1:
+        raise ValueError(
+            "target: expected inputs (N, D) and a target (N), or (D) and (), got"
+            f" {tuple(input1.shape)} and {tuple(target.shape)}"
+        )
+    if input1.dim() == 1:
+        input1, input2, target = (x.unsqueeze(0) for x in (input1, input2, target))
+    if target.shape[0] not in (1, input1.shape[0]):
+        raise ValueError(f"target: expected {input1.shape[0]} numbers, got {target.shape[0]}")
+    target = _signs(target.expand(input1.shape[0]), input1)
+    output: Tensor = _cosine_embedding.apply(input1, input2, target, reduction == "mean", margin)
+    return output
+
+
+def _signs(target: Tensor, input: Tensor) -> Tensor:
+    """Targets 1 and -1, which may be integers, in the type of the input."""
+    return target if target.is_floating_point() else target.to(input.dtype)
+
+
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -329,6 +457,7 @@ def hinge_embedding_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction, target):
         return F.hinge_embedding_loss(input, target, margin, reduction=reduction)
+    target = _signs(target, input)
     output: Tensor = _hinge_embedding.apply(*_same_size(input, target), reduction == "mean", margin)
     return output
 
@@ -353,7 +482,7 @@ def margin_ranking_loss(
     if _by_torch(reduction, target):
         return F.margin_ranking_loss(input1, input2, target, margin, reduction=reduction)
     input1, input2 = _same_size(input1, input2, ("input1", "input2"))
-    difference, target = _same_size(input1 - input2, target, ("inputs", "target"))
+    difference, target = _same_size(input1 - input2, _signs(target, input1), ("inputs", "target"))
     output: Tensor = _margin_ranking.apply(difference, target, reduction == "mean", margin)
     return output
 

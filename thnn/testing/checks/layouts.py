@@ -129,8 +129,8 @@ def check_output_layouts(case: Case, sample: SampleInput) -> None:
                 raise Failed(f"{where}: memory between its elements was written")
     if not runner.has_class:
         return
-    input = runner.values["input"]
-    if input.dim() not in (4, 5) or in_place(runner.forward, runner.values):
+    input = runner.values.get("input")  # None in a module of pairs, input1 and input2
+    if input is None or input.dim() not in (4, 5) or in_place(runner.forward, runner.values):
         return
     if channels_last(input).is_contiguous():
         return  # one channel or one pixel: contiguous and channels-last are the same layout
