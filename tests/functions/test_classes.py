@@ -101,7 +101,7 @@ def test_help_has_formula_arguments_and_errors() -> None:
     for name, cls in thnn.function_classes.items():
         text = inspect.getdoc(cls)
         assert text, name
-        for word in ("Calls:", "Arguments:", f"{name}.apply(input"):
+        for word in ("Calls:", "Arguments:", f"{name}.apply({cls._names[0]}"):
             assert word in text, (name, word)
         for argument in cls._names:
             assert argument in text, (name, argument)
