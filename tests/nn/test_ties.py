@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from layer_configurations import Configuration, agree, pair, results
-from torch import Tensor
+from torch import Tensor, nn
 
 import thnn.nn.functional as F
 
@@ -129,6 +129,28 @@ def test_margins(reduction: str) -> None:
     lists = torch.cartesian_prod(*[torch.arange(-1, 3)] * 3)
     inputs = rows.repeat(len(lists), 1), lists.repeat_interleave(len(rows), dim=0)
     compare("MultiLabelMarginLoss", (), {"reduction": reduction}, *inputs)
+
+
+def test_signs_may_be_integers() -> None:
+    rows, others, signs = torch.randn(6, 3), torch.randn(6, 3), torch.tensor([1, -1, 0, 1, -1, 1])
+    compare("CosineEmbeddingLoss", (), {}, rows, others, signs)
+    compare("HingeEmbeddingLoss", (), {}, rows, signs.unsqueeze(1).expand(6, 3))
+    compare("MarginRankingLoss", (), {"margin": 0.5}, rows, others, signs.unsqueeze(1).expand(6, 3))
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_variances_below_the_bound_and_of_one_number(full: bool) -> None:
+    input, target = torch.randn(4, 3), torch.randn(4, 3)
+    keywords = {"full": full, "eps": 0.25}
+    compare("GaussianNLLLoss", (), keywords, input, target, torch.tensor([[0.0, 0.125, 0.25, 1.0]] * 3).T)
+    found = [
+        home.gaussian_nll_loss(input, target, torch.full((4, 3), 0.5), full) for home in (F, nn.functional)
+    ]
+    agree(found[:1], found[1:])
+    assert torch.equal(F.gaussian_nll_loss(input, target, 0.5, full), found[0])
+    for wrong in (-0.5, torch.full((4, 3), -0.5)):
+        with pytest.raises(ValueError, match=r"gaussian_nll_loss: var: expected .* got -0\.5"):
+            F.gaussian_nll_loss(input, target, wrong)
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
