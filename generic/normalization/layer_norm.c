@@ -18,8 +18,13 @@
 
 /* Elements of a row that are loaded, or gathered if they are not adjacent, at a time. */
 #define CHUNK 1024
-/* Rows whose parameter gradients are summed in registers, and the vectors of columns in registers. */
-#define BATCH 8
+
+/* The most rows whose parameter gradients are summed in registers. Batches of more than BATCH_ELEMENTS elements, which
+   would not stay in a second-level cache, have fewer. */
+#define BATCH 32
+#define BATCH_ELEMENTS 65536
+
+/* The vectors of columns in registers. */
 #if VBYTES == 64
 #define COLUMN_VECTORS 4
 #else
@@ -27,14 +32,19 @@
 #endif
 
 /* Columns of the rows of a batch that are gathered, or whose totals a task computes. */
-#define GATHERED 256
+#define GATHERED 128
 
-#define TASK_ELEMENTS 8192 /* tasks of several rows have about as many elements */
-#define BLOCK_ROWS 32      /* a block of rows, which has totals of the parameter gradients, has at least as many */
+/* Tasks of several rows have about TASK_ELEMENTS elements. A block of rows, which has totals of the parameter gradients,
+   has at least BLOCK_ROWS rows; fewer blocks than MIN_TASKS leave threads without work. */
+#define TASK_ELEMENTS 8192
+#define BLOCK_ROWS 32
 #define MAX_BLOCKS 64
-#define MIN_TASKS 16 /* fewer blocks leave threads without work */
+#define MIN_TASKS 16
+
+/* Tensors of fewer elements are computed without stages. The coefficients of STAGED_ROWS rows fit into the scratch
+   memory. */
 #define STAGED_ELEMENTS 16384
-#define STAGED_ROWS 16384 /* rows whose coefficients fit into the scratch memory */
+#define STAGED_ROWS 16384
 
 /* ---- tensors as rows ---- */
 
@@ -451,8 +461,9 @@ static ALWAYS_INLINE void backwardRows(const LayerNorm *norm, int64_t row, int64
                                        const THTensor *save_mean, const THTensor *save_std, accreal *totals)
 {
   const int64_t D = norm->shape.length;
+  const int64_t batch = MIN(BATCH, MAX(8, BATCH_ELEMENTS / D));
   for (int64_t count; row < end; row += count) {
-    count = MIN(end - row, BATCH);
+    count = MIN(end - row, batch);
     RowCoefficients k[BATCH];
     for (int r = 0; r < count; r++) k[r] = rowCoefficients(norm, row + r, centred, save_mean, save_std);
     gradTile(norm, row, (int)count, k, 0, D, centred, totals, D);
