@@ -438,6 +438,7 @@ ERRORS: list[Any] = [
     ("LocalResponseNorm", (2,), (torch.ones(2, 2),), ValueError, "input: expected at least 3 dimensions"),
     ("GroupNorm", (2, 4), (torch.ones(2, 3, 4),), ValueError, "num_groups: expected a divisor of the number"),
     ("GroupNorm", (2, 4), (torch.ones(2, 6, 4),), ValueError, "weight: expected 1 dimension"),
+    ("InstanceNorm1d", (3, 0.1, 0.1, True), (torch.ones(2, 4, 5),), ValueError, "input: expected 3 channels"),
     ("InstanceNorm1d", (3,), (torch.ones(2, 3, 1),), ValueError, "input: expected more than 1 element"),
     (
         "InstanceNorm2d",

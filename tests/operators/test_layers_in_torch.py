@@ -376,6 +376,7 @@ def test_settings_that_follow_from_sizes_are_traced(layer: nn.Module, size: tupl
         [thnn.nn.UpsamplingBilinear2d(scale_factor=2)],
         [thnn.nn.AdaptiveAvgPool2d((None, 3))],
         [thnn.nn.AdaptiveMaxPool2d((3, None))],
+        [thnn.nn.GroupNorm(2, 4), thnn.nn.InstanceNorm2d(4)],
     ],
     ids=str,
 )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
+from thnn.nn._errors import wrong_count
 from thnn.nn._layer import layer_doc, layer_forward
 from thnn.nn.functional.normalization import (
     group_norm,
@@ -39,22 +43,28 @@ def _instance_norm_doc(name: str, shapes: str) -> str:
 
 
 class _InstanceNorm(torch.nn.modules.instancenorm._InstanceNorm):
-    """Base class of the layers: the checks and the warning of torch's layer, and another computation."""
+    """Base class of the layers. A subclass defines the number of dimensions of a sample, `_sample_dims`."""
+
+    _sample_dims: ClassVar[int]
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
-        return super().forward(input)
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        sample = self._get_no_batch_dim()
-        if input.dim() not in (sample, sample + 1):
+        dims = self._sample_dims
+        if input.dim() not in (dims, dims + 1):
             raise ValueError(
-                f"input: expected {sample} dimensions or, with a batch, {sample + 1}, got {input.dim()}"
+                f"input: expected {dims} dimensions or, with a batch, {dims + 1}, got {input.dim()}"
             )
-
-    def _apply_instance_norm(self, input: Tensor) -> Tensor:
-        return instance_norm(
-            input,
+        channel = input.dim() - dims
+        if input.shape[channel] != self.num_features:
+            if self.affine:
+                raise wrong_count(self, "channels", "num_features", self.num_features, input, channel)
+            warnings.warn(
+                f"InstanceNorm: {input.shape[channel]} channels are not num_features, {self.num_features}, which is"
+                " unused without affine",
+                stacklevel=2,
+            )
+        output = instance_norm(
+            input if channel else input.unsqueeze(0),
             self.running_mean,
             self.running_var,
             self.weight,
@@ -63,18 +73,22 @@ class _InstanceNorm(torch.nn.modules.instancenorm._InstanceNorm):
             0.0 if self.momentum is None else self.momentum,
             self.eps,
         )
+        return output if channel else output.squeeze(0)
 
 
 class InstanceNorm1d(_InstanceNorm, torch.nn.InstanceNorm1d):
     __doc__ = _instance_norm_doc("InstanceNorm1d", "(N, C, L) or (C, L)")
+    _sample_dims = 2
 
 
 class InstanceNorm2d(_InstanceNorm, torch.nn.InstanceNorm2d):
     __doc__ = _instance_norm_doc("InstanceNorm2d", "(N, C, H, W) or (C, H, W)")
+    _sample_dims = 3
 
 
 class InstanceNorm3d(_InstanceNorm, torch.nn.InstanceNorm3d):
     __doc__ = _instance_norm_doc("InstanceNorm3d", "(N, C, D, H, W) or (C, D, H, W)")
+    _sample_dims = 4
 
 
 class LayerNorm(torch.nn.LayerNorm):
