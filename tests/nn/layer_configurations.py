@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -156,10 +157,15 @@ def _window(draw: Draw, name: str) -> Configuration:
     return Configuration((kernel,), keywords, (x,))
 
 
+# Torch 2.11 and earlier raise the sum of infinite powers to the power of 0.
+_is_maximum = nn.functional.lp_pool1d(torch.full((1, 1), 2.0), math.inf, 1) == 2
+INFINITE_NORMS = [math.inf, -math.inf] if _is_maximum else []
+
+
 @st.composite
 def _lp(draw: Draw, name: str) -> Configuration:
     found = draw(_window(name))
-    norm = draw(st.sampled_from([1, 2, 3.0, 1.5, float("inf"), float("-inf")]))
+    norm = draw(st.sampled_from([1, 2, 3.0, 1.5, *INFINITE_NORMS]))
     x = found.inputs[0].abs() + 0.1
     (kernel,) = found.arguments
     if name == "LPPool1d" and not isinstance(kernel, int):

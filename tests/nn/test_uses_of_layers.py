@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from layer_configurations import CONFIGURATIONS, IN_PLACE, Configuration, Draw, agree, distinct, pair, results
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 from torch.utils.checkpoint import checkpoint
 
 import thnn.nn
@@ -111,6 +112,9 @@ def test_uses(name: str) -> None:
                 expected = results(theirs, configuration, call)
             except (RuntimeError, ValueError, IndexError):  # torch refuses the part of a batch
                 assert call is _in_chunks
+                continue
+            except AssertionError:  # of a checkpoint, in torch 2.11 and earlier
+                assert isinstance(configuration.inputs[0], PackedSequence)
                 continue
             agree(results(ours, configuration, call), expected)
 

@@ -160,7 +160,8 @@ def test_errors_of_a_compiled_graph(backend: str) -> None:
             loss(given, I)
         with pytest.raises(IndexError) as found:
             compiled(given, I)
-        assert str(found.value) == str(plain.value)
+        message, *_ = str(found.value).split("\n\nWhile executing")  # of torch 2.9
+        assert message == str(plain.value)
 
 
 @pytest.mark.parametrize("factor", [float("inf"), float("nan"), 0.0, -2.0])

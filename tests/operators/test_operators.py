@@ -152,6 +152,9 @@ def test_random_functions_under_vmap() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.needs_torch(
+    "2.11", "torch.compile cannot trace the repr of an object, which torch.vmap asks for"
+)
 def test_vmap_in_compiled_code(capfd: pytest.CaptureFixture[str]) -> None:
     """By the rule of plain code, of which torch does not warn, and with its refusals."""
 

@@ -82,8 +82,9 @@ def torch_forward(layer: torch.nn.Module, *args: Any, **keywords: Any) -> Any:
 def _explained(layer: torch.nn.Module, arguments: dict[str, Any], error: Exception) -> Exception:
     """The error of a function as an error of the layer, which was called with the arguments."""
     name = type(layer).__name__
-    if not isinstance(error, ValueError | IndexError):  # about a tensor that the layer can read
-        is_recurrent = isinstance(layer, RNNBase | RNNCellBase)  # which checks its states
+    # torch.compile traces this; before torch 2.11 it knows no types of the form A | B.
+    if not isinstance(error, (ValueError, IndexError)):  # about a tensor that the layer can read
+        is_recurrent = isinstance(layer, (RNNBase, RNNCellBase))  # which checks its states
         for k, (argument, value) in enumerate(arguments.items()):
             if is_recurrent and k > 0:
                 break

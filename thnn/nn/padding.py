@@ -31,7 +31,8 @@ class _Pad(torch.nn.Module):
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:
-        mode = "reflect" if isinstance(self, ReflectionPad1d | ReflectionPad2d) else "replicate"
+        # torch.compile traces this; before torch 2.11 it knows no types of the form A | B.
+        mode = "reflect" if isinstance(self, (ReflectionPad1d, ReflectionPad2d)) else "replicate"
         return pad(input, self.padding, mode)
 
 
