@@ -1,4 +1,4 @@
-"""Winograd's method for 3x3 convolutions: agreement with the reference cores, rounding errors, NaN, threads."""
+"""Winograd's method for 3x3 convolutions: agreement with torch, rounding errors, NaN, threads."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import dataclasses
 import math
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from unittest import mock
 
 import pytest
 import torch
+from new_process import Program, python
 from torch import Tensor
 
-import thnn
 from thnn import type2backend
 from thnn._binding import library
 from thnn._binding.backend import Backend
@@ -142,15 +139,6 @@ def _close(a: Tensor, b: Tensor) -> None:
     torch.testing.assert_close(a, b.float(), rtol=0, atol=3e-6 * b.abs().max().item())
 
 
-@pytest.mark.parametrize("layer", [layer for layer in LAYERS if not layer.depth], ids=str)
-def test_winograd_and_the_reference_core_agree(layer: Layer, reference: Library) -> None:
-    tensors = layer.tensors()
-    fast = layer.products(WINOGRAD, *tensors)
-    plain = layer.products(Backend("THNNReferenceBackend", FLOAT, reference), *tensors)
-    for a, b in zip(fast, plain, strict=True):
-        _close(a, b)
-
-
 _MANY_CHANNELS = """
 import torch, thnn
 for dtype in (torch.float32, torch.float64):
@@ -169,13 +157,7 @@ def test_blocks_of_many_channels_fit_into_scratch_memory(capability: str) -> Non
     """Scratch memory limits the blocks of many channels; how many depends on the instruction set."""
     if capability == "avx512" and library.cpu_capability() != capability:
         pytest.skip("needs AVX-512")
-    environment = {**os.environ, "THNN_CPU_CAPABILITY": capability}
-    subprocess.run(
-        [sys.executable, "-c", _MANY_CHANNELS],
-        env=environment,
-        cwd=Path(thnn.__file__).parent.parent,
-        check=True,
-    )
+    python("-c", _MANY_CHANNELS, THNN_CPU_CAPABILITY=capability)
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
@@ -433,12 +415,6 @@ def test_the_setting_turns_the_method_off(without_winograd: Backend) -> None:
 
 
 def test_an_invalid_setting_is_refused() -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", "import thnn; thnn.type2backend"],
-        env={**os.environ, "THNN_WINOGRAD": "off"},
-        cwd=Path(thnn.__file__).parent.parent,
-        capture_output=True,
-        text=True,
-    )
+    result = Program("-c", "import thnn; thnn.type2backend", THNN_WINOGRAD="off").wait()
     assert result.returncode == 1
     assert "ValueError: THNN_WINOGRAD: expected 0 or 1, got 'off'" in result.stderr

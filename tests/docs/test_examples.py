@@ -15,12 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from new_process import Program
 from pages import printed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text()
 EXAMPLES = ROOT / "examples"
-DIGITS = [sys.executable, str(EXAMPLES / "digits.py"), "--threads", "1"]
+DIGITS = [str(EXAMPLES / "digits.py"), "--threads", "1"]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -52,7 +53,7 @@ def test_readme_commands_exist() -> None:
 
 
 def test_demo_learns(tmp_path: Path) -> None:
-    done = subprocess.run(DIGITS, cwd=tmp_path, text=True, capture_output=True)
+    done = Program(*DIGITS, cwd=tmp_path).wait()
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     *lines, last = done.stdout.splitlines()
@@ -90,7 +91,7 @@ def on_a_terminal(command: list[str], cwd: Path) -> str:
 
 
 def test_demo_on_a_terminal(tmp_path: Path) -> None:
-    text = on_a_terminal([*DIGITS, "--epochs", "1", "--output", "other.png"], tmp_path)
+    text = on_a_terminal([sys.executable, *DIGITS, "--epochs", "1", "--output", "other.png"], tmp_path)
     assert re.search(r"thnn .*100%.*45/45.*loss \d\.\d+, accuracy +\d+\.\d+%", text)
     assert " epoch " not in text
     assert "\x1b[32m" in text
@@ -135,8 +136,7 @@ def test_moving_statistics(run_program: Run) -> None:
 
 def test_distributed(run_program: Run) -> None:
     program = EXAMPLES / "distributed.py"
-    command = [sys.executable, "-W", "error", str(program), "--steps", "4", "--processes", "2"]
-    done = subprocess.run(command, text=True, capture_output=True, timeout=150)
+    done = Program("-W", "error", program, "--steps", "4", "--processes", "2").wait(150)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     rows = [re.fullmatch(r" +\d+  (\d+ \+ \d+) +(\S+) +(\S+)", r) for r in done.stdout.splitlines()[1:-1]]

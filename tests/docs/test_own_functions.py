@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from new_process import python
 from pages import blocks, commands, printed, same
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -16,14 +17,20 @@ PAGE = (ROOT / "docs" / "own-functions.md").read_text()
 
 def run(folder: Path, *command: str) -> str:
     environment = {
-        **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "THNN_CACHE": str(folder / "cache"),
     }
+    if command[0] == "python":
+        return python(*command[1:], cwd=folder, timeout=600, **environment)
     done = subprocess.run(
-        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     assert done.returncode == 0, done.stdout
     return done.stdout

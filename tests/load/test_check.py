@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from new_process import Program
 
 import thnn
 from thnn.__main__ import main
@@ -181,6 +182,15 @@ MISTAKES = {
     "output over the input of a window": (
         "window",
         "  THNN_CHECK_NO_OVERLAP(output, input);\n",
+        "",
+        "overlap",
+    ),
+    "a gradient without gradOutput": ("layer", "g * w", "g", "gradients"),
+    "a gradient of a parameter without gradOutput": ("layer", "xi * gi", "xi", "gradients"),
+    "a gradient of a parameter without scale": ("layer", "(real)(scale * sum)", "(real)sum", "contract"),
+    "a gradient over another": (
+        "layer",
+        "  THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);\n",
         "",
         "overlap",
     ),
@@ -425,7 +435,6 @@ ctypes.c_float.from_address(beyond).value
 print("survived")
 """
     for at_end, beyond in ((True, "24"), (False, "-4")):
-        command = [sys.executable, "-c", program.format(at_end=at_end, beyond=beyond)]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = Program("-c", program.format(at_end=at_end, beyond=beyond)).wait()
         assert done.stdout == "reads\n", done.stderr
         assert done.returncode < 0

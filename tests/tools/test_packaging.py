@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from built_tree import BuiltTree
+from new_process import python
 
 import thnn
 
@@ -44,13 +45,10 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def test_wheel(wheel: Path) -> None:
+def test_wheel(built_tree: BuiltTree, wheel: Path) -> None:
     version = (ROOT / "VERSION").read_text().strip()
     assert re.fullmatch(rf"thnn-{version}-cp310-abi3-linux_\w+\.whl", wheel.name)
     names = set(zipfile.ZipFile(wheel).namelist())
-    sources = {
-        str(p.relative_to(ROOT)) for p in (ROOT / "thnn").rglob("*.py*") if p.suffix in (".py", ".pyi")
-    }
     headers = [*(ROOT / "lib/THNN").glob("*.h"), ROOT / "lib/THNN/runtime/function_table.c"]
     headers += [
         p for folder in ("runtime", "simd", "elementwise") for p in (ROOT / "lib/THNN" / folder).glob("*.h")
@@ -61,7 +59,7 @@ def test_wheel(wheel: Path) -> None:
     headers += [cuda / "emulation" / name for name in ("cuda.h", "cuda.cpp", "narrow_types.h", "observer.h")]
     templates = ROOT / "thnn" / "_load" / "templates"
     carried = {
-        *sources,
+        *built_tree.python_files,
         *(str(p.relative_to(ROOT)) for p in templates.iterdir() if p.is_file()),
         "thnn/py.typed",
         "thnn/libTHNN.so",
@@ -76,9 +74,8 @@ def test_wheel(wheel: Path) -> None:
 
 
 def test_the_command(installed: Path) -> None:
-    assert run(installed / "bin" / "thnn", "list", "Tanh", cwd=installed, PYTHONPATH=str(installed)) == run(
-        sys.executable, "-m", "thnn", "list", "Tanh", cwd=installed
-    )
+    listed = run(installed / "bin" / "thnn", "list", "Tanh", cwd=installed, PYTHONPATH=str(installed))
+    assert listed == run(sys.executable, "-m", "thnn", "list", "Tanh", cwd=installed)
 
 
 def test_no_file_names_the_folder_of_the_build(built_tree: BuiltTree) -> None:
@@ -142,7 +139,7 @@ thnn.TanhFunction.apply(x).sum().backward()
 torch.testing.assert_close(x.grad, 1 - x.detach().tanh() ** 2)
 print(thnn.__version__)
 """
-    out = run(sys.executable, "-c", program, cwd=installed, PYTHONPATH=str(installed))
+    out = python("-c", program, cwd=installed, PYTHONPATH=str(installed))
     assert out.strip() == (ROOT / "VERSION").read_text().strip()
     done = subprocess.run(
         [sys.executable, "-m", "thnn", "regenerate"],
@@ -161,10 +158,10 @@ def test_installed_package_loads_a_header(installed: Path, tmp_path: Path) -> No
     before = {
         p: p.stat().st_mtime_ns for p in installed.rglob("*") if "__pycache__" not in p.parts and p.is_file()
     }
-    run(*(sys.executable, "-m", "thnn", "new", "Mine"), cwd=tmp_path, **variables)
+    python("-m", "thnn", "new", "Mine", cwd=tmp_path, **variables)
     for emulate in ("0", "1"):
         variables["THNN_CUDA_EMULATE"] = emulate
-        shown = run(*(sys.executable, "-m", "thnn", "check", "Mine.h"), cwd=tmp_path, **variables)
+        shown = python("-m", "thnn", "check", "Mine.h", cwd=tmp_path, **variables)
         assert shown.endswith(" 0 failed\n")
     after = {
         p: p.stat().st_mtime_ns for p in installed.rglob("*") if "__pycache__" not in p.parts and p.is_file()
@@ -175,8 +172,7 @@ def test_installed_package_loads_a_header(installed: Path, tmp_path: Path) -> No
 def test_package_of_a_new_module(installed: Path, tmp_path: Path) -> None:
     """The package that `new --package` writes: built with the wheel, installed, checked."""
     variables = {"PYTHONPATH": str(installed), "THNN_CACHE": str(tmp_path / "cache")}
-    command = (sys.executable, "-m", "thnn", "new", "MyLayer", "--kind", "layer", "--package")
-    run(*command, cwd=tmp_path, **variables)
+    python("-m", "thnn", "new", "MyLayer", "--kind", "layer", "--package", cwd=tmp_path, **variables)
     pip = (sys.executable, "-m", "pip")
     wheels, site = tmp_path / "wheels", tmp_path / "site"
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels)
@@ -188,7 +184,7 @@ def test_package_of_a_new_module(installed: Path, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "my_layer" / "src")
     variables["PYTHONPATH"] = f"{site}{os.pathsep}{installed}"
     test = tmp_path / "my_layer" / "test_MyLayer.py"
-    run(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, test, cwd=tmp_path, **variables)
+    python("-m", "pytest", "-q", "-c", os.devnull, test, cwd=tmp_path, **variables)
 
 
 C_PROGRAM = r"""
@@ -207,7 +203,7 @@ int main(void)
   y.size[0] = 1;
   THNN_DoubleLeakyReLU_updateOutput(NULL, &x, &y, 0.5, false);
   printf("%d %lld\n", THNN_lastState()->status == THNN_RESIZE, (long long)THNN_lastState()->requests[0].size[0]);
-  THNN_DoubleLinear_updateOutput(NULL, &x, &y, &x, &y, NULL);
+  THNN_DoublePReLU_updateOutput(NULL, &x, &y, &x, 0);
   puts(THNN_lastState()->message);
   return 0;
 }
@@ -248,7 +244,7 @@ def test_from_c(installed: Path, tmp_path: Path, compiler: str) -> None:
     lines = run(tmp_path / "program", cwd=tmp_path).splitlines()
     assert lines[0] == "0 1 2 3"
     assert lines[1] == "1 2"
-    assert lines[2].startswith("Linear_updateOutput: bias: ")
+    assert lines[2].startswith("PReLU_updateOutput: weight: ")
 
 
 def test_one_version() -> None:
