@@ -85,11 +85,19 @@ def test_an_edit_during_a_load(
     assert len(list(cache.glob("*.so"))) == 1
 
 
-@pytest.mark.parametrize("suffix", [".so", ".json", ".gch"])
+# Suffix, and new contents; None: the first half of the file. A precompiled header is known by its size.
+DAMAGES: dict[str, list[bytes | None]] = {
+    ".so": [b"", None],
+    ".json": [b"", b"garbage", None, b"[1]"],
+    ".gch": [None],
+}
+
+
+@pytest.mark.parametrize("suffix", DAMAGES)
 def test_damaged_files_are_written_anew(write: Write, cache: Path, suffix: str) -> None:
     header, kernel = write(), KERNEL
     loaded = [thnn.load(header)]
-    for content in (b"", b"garbage", None, b"[1]"):
+    for content in DAMAGES[suffix]:
         damaged = list(cache.rglob(f"*{suffix}"))
         assert damaged
         for path in damaged:
@@ -147,7 +155,7 @@ def test_edits_of_included_files(
     if way == "-iquote":
         kernel = kernel.replace("<number.h>", '"number.h"')
     header = write(kernel=kernel)
-    for value in (1, 2, 3):
+    for value in (1, 2):
         number.write_text(f"#define NUMBER {value}\n")
         assert at_one(thnn.load(header, extra_cflags=flags.get(way, []))) == value
 
@@ -337,8 +345,16 @@ def test_a_cache_of_another_user_is_refused(
     assert not read
 
 
-@pytest.mark.parametrize("suffix", [".so", ".json", ".h", ".gch", ".size"])
-@pytest.mark.parametrize("way", ["a link", "a file that others may write", "a folder", "a pipe"])
+# Each kind of file, and each way for a file that thnn opens and for one that the compiler opens.
+FOREIGN = [
+    (suffix, way)
+    for way in ("a link", "a file that others may write", "a folder", "a pipe")
+    for suffix in (".so", ".json", ".h", ".gch", ".size")
+    if way == "a link" or suffix in (".so", ".gch")
+]
+
+
+@pytest.mark.parametrize(("suffix", "way"), FOREIGN)
 def test_files_of_others_are_replaced(write: Write, cache: Path, suffix: str, way: str) -> None:
     """Such files may lie in a folder that others could once write to."""
     header = write()
