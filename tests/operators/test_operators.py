@@ -181,8 +181,10 @@ def test_in_place_calls_write_the_input() -> None:
     torch.testing.assert_close(graph(given), 2 * x.relu())
     torch.testing.assert_close(given, x.relu())
 
+    function = thnn.LeakyReLUFunction(0.1, True)
+
     def loss(t: Tensor) -> Tensor:
-        return (thnn.LeakyReLUFunction(0.1, True)(t * 2) ** 2).sum()
+        return (function(t * 2) ** 2).sum()
 
     expected = torch.func.grad(lambda t: (torch.nn.functional.leaky_relu(t * 2, 0.1) ** 2).sum())(x)
     torch.testing.assert_close(torch.func.grad(loss)(x), expected)
@@ -371,7 +373,8 @@ def test_nothing_is_compiled_again_for_another_batch_size() -> None:
 
     def network(x: Tensor) -> Tensor:
         y = thnn.SpatialConvolutionMMFunction.apply(x, w, None, 3, 3, 1, 1, 1, 1)
-        return thnn.LogSoftMaxFunction.apply(thnn.SpatialMaxPoolingFunction(2, 2, 2, 2, 0, 0)(y).flatten(1))
+        y = thnn.SpatialMaxPoolingFunction.apply(y, 2, 2, 2, 2, 0, 0)
+        return thnn.LogSoftMaxFunction.apply(y.flatten(1))
 
     compiled = torch.compile(network, fullgraph=True, dynamic=True, backend="aot_eager")
     with torch._dynamo.config.patch(error_on_recompile=True):
@@ -487,7 +490,16 @@ def test_scalars_of_numpy_in_compiled_code() -> None:
     for call, fullgraph in ((by_object, True), (by_class, False)):
         compiled = torch.compile(call, fullgraph=fullgraph, backend="aot_eager")
         torch.testing.assert_close(compiled(x), call(x))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.needs_torch("2.9", "the errors of torch.compile leave out the text of an exception")
+def test_scalars_of_numpy_are_refused_where_code_is_one_graph() -> None:
     torch.compiler.reset()
+    x, slope = torch.randn(3, 4), np.float32(0.5)
+
+    def by_class(x: Tensor) -> Any:
+        return thnn.LeakyReLUFunction.apply(x, slope, False)
 
     def by_function(x: Tensor) -> Any:
         return thnn.nn.functional.leaky_relu(x, slope)

@@ -37,6 +37,8 @@ def clone_with_strides(tensor: Tensor) -> Tensor:
     """A copy with the same strides, including gaps and overlaps between elements."""
     if tensor.is_meta:
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+    if tensor.is_contiguous() and tensor.nbytes == tensor.untyped_storage().nbytes():
+        return tensor.clone()  # in a third of the time
     memory = tensor.untyped_storage().clone()
     return tensor.new_empty(0).set_(memory, tensor.storage_offset(), tensor.shape, tensor.stride())
 
