@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from conftest import RELEASE
 from torch import Tensor
 
 from thnn._rewrite.backend import backend
@@ -214,7 +215,9 @@ def test_each_operation_is_computed_by_thnn_as_by_torch() -> None:
     # torch multiplies the gradient of hardsigmoid by 1 / 6 in float32.
     torch.testing.assert_close(gradients(found, x), gradients(expected, x), rtol=1e-7, atol=1e-8)
     (report,) = reports
-    assert {entry.remark for entry in report.left} == {UNKNOWN}
-    assert {entry.kind for entry in report.left} == LEFT
+    # In torch 2.6, fake states of torch.lstm have another shape than its states, so that it stays torch's.
+    refused = {entry.kind for entry in report.left if entry.remark != UNKNOWN}
+    assert refused <= ({"lstm"} if RELEASE < (2, 9) else set())
+    assert {entry.kind for entry in report.left} - refused == LEFT
     assert (*report.fused, *report.apart) == ()
     assert {*FUNCTIONS, *METHODS} <= targets, "an operation without a call above"
