@@ -156,7 +156,7 @@ CALLS: dict[str, Callable[[Tensor], Any]] = {
     "binary_cross_entropy_with_logits": lambda x: F.binary_cross_entropy_with_logits(x, between_0_and_1),
     "hinge_embedding_loss": lambda x: F.hinge_embedding_loss(x, signs),
     "huber_loss": lambda x: F.huber_loss(x, C[2, 3, 6, 6], delta=0.5),
-    "margin_ranking_loss": lambda x: F.margin_ranking_loss(x, C[2, 3, 6, 6], signs),
+    "margin_ranking_loss": lambda x: F.margin_ranking_loss(x, C[2, 3, 6, 6], signs, 0.1),
     "poisson_nll_loss": lambda x: F.poisson_nll_loss(x, between_0_and_1),
     "soft_margin_loss": lambda x: F.soft_margin_loss(x, signs),
     "multi_margin_loss": lambda x: F.multi_margin_loss(x[..., 0, 0], classes),
