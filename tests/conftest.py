@@ -81,6 +81,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "lost_in_torch(release, why): skipped from this release of torch on")
 
 
+def _is_slow(path: Path) -> bool:
+    return not _SLOW.isdisjoint((path.name, path.parent.name))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make quick` does not import the slow files."""
+    return (config.option.markexpr == "not slow" and _is_slow(collection_path)) or None
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name in _SPREAD)
@@ -94,7 +103,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if tuple(map(int, release.split("."))) <= RELEASE:
                 item.add_marker(pytest.mark.skip(reason=f"needs torch before {release}: {why}"))
         name = item.path.name
-        if not _SLOW.isdisjoint((name, item.path.parent.name)):
+        if _is_slow(item.path):
             item.add_marker(pytest.mark.slow)
         if name not in _SPREAD:
             item.add_marker(pytest.mark.xdist_group(_GROUPS.get(name, name)))

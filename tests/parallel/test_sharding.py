@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import re
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
+from new_process import Program
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_module, distribute_tensor
 
@@ -160,10 +160,9 @@ def main(rank: int, folder: Path) -> None:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
     folder = tmp_path_factory.mktemp("sharding")
-    command = [sys.executable, __file__]
-    processes = [subprocess.Popen([*command, str(rank), str(folder)]) for rank in range(SIZE)]
-    for process in processes:
-        assert process.wait(timeout=300) == 0
+    programs = [Program(__file__, rank, folder) for rank in range(SIZE)]
+    done = [program.wait(300) for program in programs]
+    assert not any(d.returncode for d in done), "\n".join(d.stdout + d.stderr for d in done)
     return [torch.load(folder / f"{rank}.pt") for rank in range(SIZE)]
 
 

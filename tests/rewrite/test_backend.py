@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import torch
 import torch.utils.checkpoint
 from compiled import compiled
 from models import MODELS, made
+from new_process import python
 from torch import Tensor, nn
 
 import thnn
@@ -141,10 +140,7 @@ call = torch.compile(torch.nn.Tanh(), backend="thnn", options={{"report": report
 assert call(torch.zeros(2)).tolist() == [0, 0]
 print(reports)
 """
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert "kind='tanh'" in run.stdout, run.stderr
+    assert "kind='tanh'" in python("-c", program, cwd=tmp_path)
 
 
 def test_a_checkpointed_block_is_computed_by_thnn() -> None:
