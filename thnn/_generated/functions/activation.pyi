@@ -415,7 +415,7 @@ class GELUFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of GELU w.r.t. its input: gradOutput * (P(input) + input * exp(-input^2 / 2) / sqrt(2 * pi)).
     """
@@ -435,7 +435,7 @@ class GELUTanhFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of GELUTanh w.r.t. its input: gradOutput * (s + 2 * input * s * (1 - s) * du/dinput), where s is
     (1 + tanh(u)) / 2.
@@ -457,7 +457,7 @@ class SiLUFunction(FunctionBase):
         input: Tensor (real): input, any shape; overwritten if inplace
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SiLU w.r.t. its input: gradOutput * s * (1 + input * (1 - s)), s = sigmoid(input).
     """
@@ -477,7 +477,7 @@ class MishFunction(FunctionBase):
         input: Tensor (real): input, any shape; overwritten if inplace
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of Mish w.r.t. its input: gradOutput * (t + input * (1 - t^2) * sigmoid(input)), where t is
     tanh(log(1 + exp(input))).
@@ -499,7 +499,7 @@ class HardSwishFunction(FunctionBase):
         input: Tensor (real): input, any shape; overwritten if inplace
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of HardSwish w.r.t. its input: 0 where input <= -3, gradOutput where input >= 3, else
     gradOutput * (input / 3 + 0.5).
@@ -521,7 +521,7 @@ class HardSigmoidFunction(FunctionBase):
         input: Tensor (real): input, any shape; overwritten if inplace
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of HardSigmoid w.r.t. its input: gradOutput / 6 where -3 < input < 3, else 0.
     """
@@ -543,7 +543,7 @@ class CELUFunction(FunctionBase):
         alpha: float, default 1.0: above 0; output tends to -alpha for negative inputs
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of CELU w.r.t. its input: gradOutput where output > 0, else gradOutput * (output / alpha + 1).
     Errors: ValueError for an alpha that is not above 0.
@@ -566,7 +566,7 @@ class SELUFunction(FunctionBase):
         input: Tensor (real): input, any shape; overwritten if inplace
         inplace: bool, default False: write the result into input
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SELU w.r.t. its input: scale * gradOutput where output > 0, else
     gradOutput * (output + scale * alpha).
@@ -587,7 +587,7 @@ class SoftSignFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of SoftSign w.r.t. its input: gradOutput / (1 + |input|)^2.
     """
@@ -607,7 +607,7 @@ class TanhShrinkFunction(FunctionBase):
     Arguments:
         input: Tensor (real): input, any shape
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of TanhShrink w.r.t. its input: gradOutput * tanh(input)^2.
     """

@@ -350,7 +350,7 @@ class BCEWithLogitsCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         weights: Tensor (real) or None: factor of each element, as many as input has
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of BCEWithLogitsCriterion w.r.t. its input: weights * (sigmoid(input) - target), divided by the number of
     elements if sizeAverage.
@@ -378,7 +378,7 @@ class HuberCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         delta: float, default 1.0: |d| from which the loss is linear, above 0
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of HuberCriterion w.r.t. its input: d clamped to [-delta, delta], divided by the number of elements if
     sizeAverage. Errors: as the forward.
@@ -405,7 +405,7 @@ class PoissonNLLCriterionFunction(Criterion):
         target: Tensor (real): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of PoissonNLLCriterion w.r.t. its input: exp(input) - target, divided by the number of elements if
     sizeAverage.
@@ -433,7 +433,7 @@ class PoissonRateNLLCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         eps: float, default 1e-08: keeps the logarithm of a rate of 0 finite
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of PoissonRateNLLCriterion w.r.t. its input: 1 - target / (input + eps), divided by the number of elements
     if sizeAverage.
@@ -460,7 +460,7 @@ class MarginRankingCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         margin: float, default 0.0: no loss where target * input is above it
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of MarginRankingCriterion w.r.t. its input: -target where target * input <= margin (in MarginCriterion:
     below margin), else 0, divided by the number of elements if sizeAverage.
@@ -487,7 +487,7 @@ class HingeEmbeddingCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         margin: float, default 1.0: no loss for target -1 where input is above it
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradient of HingeEmbeddingCriterion w.r.t. its input: 1 where target is 1; -1 where target is -1 and input <= margin,
     else 0; the sum of both for any other target. Divided by the number of elements if sizeAverage.
@@ -517,7 +517,7 @@ class GaussianNLLCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
         eps: float, default 1e-06: least variance
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of GaussianNLLCriterion: gradInput = (input - target) / v; gradVar = 0.5 / v * (1 - (input - target)^2
     / v), also where var is below eps; both divided by the number of elements if sizeAverage.
@@ -547,7 +547,7 @@ class CosineEmbeddingCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of pairs
         margin: float, default 0.0: no loss for target -1 where the cosine is below it
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of CosineEmbeddingCriterion: for target 1 minus, and for target -1 and c >= margin, the gradient of c,
     which is input2 / sqrt(...) - c * input1 / (|input1|^2 + 1e-12) w.r.t. input1; else 0. Divided by the number of
@@ -575,7 +575,7 @@ class PairwiseDistanceFunction(FunctionBase):
         p: int, default 2: the norm: 1, a sum of magnitudes, or 2, the Euclidean norm
         eps: float, default 1e-06: added to each difference
 
-    real is float32 or float64 and, on a CUDA device that the functions were compiled for, also float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
 
     Gradients of PairwiseDistance: with d = x1 - x2 + eps, gradX1 = gradOutput * d / output, and 0 where
     output is 0, for p 2, gradOutput * sign(d) for p 1; gradX2 = -gradX1.
