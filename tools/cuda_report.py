@@ -8,8 +8,6 @@ that one multiprocessor can hold, the instructions and the widest load from glob
 - computes in double, unless its elements are double, its function is in DOUBLE_SUMS, or it is in DOUBLE_KERNELS;
 - loads packed elements by less than 128 bits;
 - takes 60 instructions or more for a strided element, besides the mathematics (measured on the functions of LIGHT).
-
-``--check FILE`` also compares the report with a committed one, unless another version of nvcc made that one.
 """
 
 from __future__ import annotations
@@ -165,40 +163,15 @@ def report(folder: Path) -> tuple[list[str], list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.cuda_report", description=__doc__)
     parser.add_argument("folder", type=Path, help="where tools.cuda has built the library: build/cuda")
-    parser.add_argument("--check", type=Path, metavar="FILE", help="compare with this report")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the report")
+    parser.add_argument("--quiet", action="store_true", help="print only what breaks a rule")
     options = parser.parse_args()
 
     lines, errors = report(options.folder)
-    compiler = re.search(r"V(\d+\.\d+\.\d+)", _output(_nvcc(), "--version"))
-    head = [
-        f"# nvcc {compiler[1] if compiler else '?'}, sm_90; four values are those of float, double, half, bfloat16",
-        "function\tkernel\tregisters\twarps held (at most 64)\tinstructions\twidest load (bits)",
-    ]
-    text = "\n".join([*head, *lines]) + "\n"
-    if options.write:
-        options.write.write_text(text, encoding="utf-8")
-    if options.check:
-        committed = options.check.read_text(encoding="utf-8").splitlines()
-        if committed[:1] != head[:1]:
-            print(f"{options.check}: {committed[0]}; not compared with {head[0]}")
-        elif committed != text.splitlines():
-            changed = sorted(set(text.splitlines()) ^ set(committed))
-            errors.append(f"{options.check} differs in {len(changed)} lines; --write updates it:")
-            errors += changed[:20]
-    elif not options.write:
-        print(text, end="")
+    if not options.quiet:
+        print("function\tkernel\tregisters\twarps held (at most 64)\tinstructions\twidest load (bits)")
+        print("\n".join(lines))
     print("\n".join(errors) or f"{len(lines)} kernels keep the rules")
     return 1 if errors else 0
-
-
-def _nvcc() -> str:
-    from .cuda import nvcc
-
-    found = nvcc()
-    if found is None:
-        sys.exit("nvcc is not installed")
-    return str(found)
 
 
 if __name__ == "__main__":
