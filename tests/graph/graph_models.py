@@ -114,6 +114,23 @@ class Statistics(nn.Module):
         return (x - mean.view(1, -1, 1, 1)) * self.calls + torch.rand(6) + torch.arange(6)
 
 
+class InPlace(nn.Module):
+    """Changes tensors that have other names and views."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.conv(x)
+        other, first = y, y[0]
+        y += 1
+        first *= 2
+        n = before = x.shape[0]
+        n += 1
+        return other.relu() * before / n
+
+
 def named() -> nn.Module:
     """A model with names that torch accepts although they are not Python identifiers."""
     model = nn.Sequential()

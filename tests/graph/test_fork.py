@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import torch
-from graph_models import Block, Shared, Statistics, images, named
+from graph_models import Block, InPlace, Shared, Statistics, images, named
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils import parametrizations
@@ -91,6 +91,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], int]] = {
     "block": (Block, (5, 1, 6, 6), 4),
     "shared": (Shared, (5, 1, 6, 6), 1),
     "statistics": (Statistics, (5, 1, 6, 6), 0),
+    "in place": (InPlace, (5, 1, 6, 6), 0),
     "functional": (Functional, (5, 1, 6, 6), 0),
     "hooked": (Hooked, (5, 1, 6, 6), 0),
     "hooked root": (hooked_root, (5, 1, 6, 6), 0),

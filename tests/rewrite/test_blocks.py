@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -141,6 +142,34 @@ def test_a_forward_that_cannot_be_traced_is_left(function: Callable[..., Any], r
     assert entry.kind == "Module"
     assert reason in entry.remark
     assert type(model) is Module
+
+
+def in_place(m: Any, x: Tensor) -> Tensor:
+    """Other names and views of results see changes in place, also the caller; numbers do not change."""
+    y = m.conv(x)
+    other, first = y, y[0]
+    y += x
+    first *= 2
+    columns = y.mT
+    columns -= 1
+    n = before = x.shape[0]
+    n += 1
+    return F.relu(other) * before / n
+
+
+def test_changes_in_place_reach_all_names_of_a_tensor() -> None:
+    model = Module(in_place).double()
+    before = copy.deepcopy(model)
+    report = thnn.convert(model, trace=True)
+    assert ("Module", "relu", "") in report.replaced
+    model = pickle.loads(pickle.dumps(model))
+    x = torch.randn(2, 3, 4, 4, dtype=torch.float64)
+    agree(before, model, x)
+    overwriting = Module(lambda m, x: operator.iadd(x, 1).relu())
+    thnn.convert(overwriting, trace=True)
+    changed = x.clone()
+    overwriting(changed)
+    assert torch.equal(changed, x + 1)
 
 
 def test_optional_arguments_are_not_traced() -> None:

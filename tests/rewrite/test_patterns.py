@@ -202,7 +202,13 @@ LEFT: dict[str, tuple[Callable[..., Tensor], torch.dtype, str]] = {
 
 @pytest.mark.parametrize("name", ["elu", "celu", "selu", "softplus", "local_response_norm"])
 @pytest.mark.parametrize(
-    "write", [lambda y: y.mul_(2), lambda y: y.transpose(0, 1)[0].add_(1), lambda y: F.relu(y, True)]
+    "write",
+    [
+        lambda y: y.mul_(2),
+        lambda y: y.transpose(0, 1)[0].add_(1),
+        lambda y: y.mT.add_(1),
+        lambda y: F.relu(y, True),
+    ],
 )
 def test_a_result_that_the_program_overwrites_is_torchs(name: str, write: Callable[[Tensor], Tensor]) -> None:
     function = partial(F.local_response_norm, size=2) if name == "local_response_norm" else getattr(F, name)

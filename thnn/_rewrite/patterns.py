@@ -24,6 +24,7 @@ from thnn._classes import function_classes
 from thnn._plan import OUTPUT_FOR_INPUT
 from thnn._rewrite.readers import changes_mode, name_of, writes_to
 from thnn._rewrite.trial import example_of
+from thnn.graph.in_place import IN_PLACE
 from thnn.graph.mode_views import has_hooks
 
 _batch_normalization_relu = function_classes["BatchNormalizationReLUFunction"]
@@ -111,7 +112,7 @@ def unused(calls: Calls, node: fx.Node) -> Joined | None:
     return Joined(node, "returns its input here: left out")
 
 
-SUMS = (operator.add, operator.iadd, torch.add, "add", "add_")
+SUMS = (operator.add, operator.iadd, IN_PLACE["iadd"], torch.add, "add", "add_")
 _DROPOUTS = {
     getattr(F, name)
     for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")

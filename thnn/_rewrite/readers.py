@@ -8,16 +8,18 @@ from typing import Any
 
 from torch import fx
 
+from thnn.graph.in_place import IN_PLACE
+
 # Functions and methods whose result may be a view of their first argument.
 _VIEWS = {
-    *("chunk", "contiguous", "detach", "diagonal", "dropout", "expand", "expand_as", "flatten", "getitem", "identity"),
-    *("movedim", "narrow", "permute", "ravel", "real", "reshape", "reshape_as", "select", "split", "squeeze"),
-    *("swapaxes", "t", "tensor_split", "to", "transpose", "type_as", "unbind", "unflatten", "unfold", "unsqueeze"),
-    *("view", "view_as"),
+    *("chunk", "contiguous", "detach", "diagonal", "dropout", "expand", "expand_as", "flatten", "getattr", "getitem"),
+    *("identity", "movedim", "narrow", "permute", "ravel", "real", "reshape", "reshape_as", "select", "split"),
+    *("squeeze", "swapaxes", "t", "tensor_split", "to", "transpose", "type_as", "unbind", "unflatten", "unfold"),
+    *("unsqueeze", "view", "view_as"),
 }  # fmt: skip
 _WRITING_OPERATORS = {
     function for name, function in vars(operator).items() if name.startswith("i") and f"__{name}__" in vars(operator)
-} | {operator.setitem}  # fmt: skip
+} | {operator.setitem, *IN_PLACE.values()}  # fmt: skip
 
 
 def name_of(node: fx.Node) -> str:

@@ -19,6 +19,7 @@ from thnn._classes import function_classes
 from thnn._functions.base import FunctionBase
 from thnn._torch import BatchNormBase, set_grad_enabled
 from thnn.graph.branch import NOT_USER_CODE, ROOT, Branch, set_caller_grad_enabled
+from thnn.graph.in_place import Proxy
 from thnn.graph.mode_views import ModeViews, has_hooks
 
 _tracing = threading.RLock()  # torch.fx patches nn.Module: concurrent tracers would undo each other's patches
@@ -94,6 +95,9 @@ class _Tracer(fx.Tracer):
             return True
         home = getattr(type(m).forward, "__module__", None) or ""
         return home.startswith(("torch.nn.", "thnn.nn.")) and not isinstance(m, nn.Sequential)
+
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        return Proxy(node, self)
 
     def create_node(self, *args: Any, **kwargs: Any) -> fx.Node:
         if self.only is not None and _state_of_torch() != self._state:
