@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, NoReturn
 
 import torch
-from torch import fx, nn
+from torch import Tensor, fx, nn
+from torch.utils._pytree import tree_leaves, tree_map
 
 import thnn.nn.functional as ours
 from thnn._convert import convert, revert
 from thnn._rewrite.report import Layer, Report
 from thnn._rewrite.rewriting import rewrite
 from thnn.graph.folding import folded_parameters
+from thnn.graph.in_place import Proxy
 from thnn.graph.mode_views import has_hooks
 from thnn.graph.tracing import functions_as_nodes
 
@@ -34,8 +36,8 @@ def freeze(model: nn.Module, *example: Any) -> Frozen:
     computes what it can, activations overwrite results that nothing else reads, and autograd is off.
 
     The copy has its own weights: changes of the model do not reach it. It takes tensors of other sizes than the
-    example, such as another batch, unless the model's forward makes numbers of sizes. ``print(frozen.report)`` tells
-    what was done, and what was not, with the reason.
+    example, such as another batch, unless the model's forward makes numbers of sizes; a folded layer takes as many
+    dimensions as with the example. ``print(frozen.report)`` tells what was done, and what was not, with the reason.
 
     Arguments:
         model: torch.nn.Module in evaluation mode whose forward torch.fx can trace; layers of thnn.nn are welcome
@@ -45,7 +47,9 @@ def freeze(model: nn.Module, *example: Any) -> Frozen:
     batch normalization (computed in at least float32).
 
     Errors: TypeError for a model that is not a module; ValueError for a model or layer in training mode, for a forward
-    that torch.fx cannot trace, and without an example; the errors of the model for the example.
+    that torch.fx cannot trace, or whose trace computes something else on the example, such as a forward that draws
+    random numbers, changes buffers, or tests an argument for None, and without an example; the errors of the model for
+    the example.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"freeze: model: expected a torch.nn.Module, got {type(model).__name__}")
@@ -59,13 +63,23 @@ def freeze(model: nn.Module, *example: Any) -> Frozen:
             )
     own = copy.deepcopy(model)
     revert(own)
-    root = _traced(own)
     with torch.no_grad():
-        _Examples(root).run(*copy.deepcopy(example))
+        given = _copied(example)
+        expected = own(*given), given
+        root = _traced(own)
+        for _ in range(2):  # the first run may change a tensor that the forward makes in each call
+            given = _copied(example)
+            try:
+                found = _Examples(root).run(*given), given
+            except Exception as error:  # the model computes the example
+                _cannot_trace(model, error)
+            if not _same(found, expected):
+                _cannot_trace(model, ValueError("its trace computes something else on the example"))
         folded, apart = _fold(root)
     root.requires_grad_(False)
     layers = convert(root)
     calls = rewrite(root.graph, layers=dict(root.named_modules()))
+    _check_dims(root, folded.values())
     for node in root.graph.nodes:
         node.meta.clear()
     root.recompile()
@@ -133,6 +147,9 @@ class _Tracer(fx.Tracer):
     def __init__(self) -> None:
         super().__init__(autowrap_modules=(ours,))
 
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        return Proxy(node, self)
+
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
         if has_hooks(m):
             return True
@@ -167,19 +184,42 @@ class _Examples(fx.Interpreter):
         return value
 
 
+def _copied(values: Any) -> Any:
+    return tree_map(lambda v: v.detach().clone() if isinstance(v, Tensor) else copy.deepcopy(v), values)
+
+
+def _same(found: Any, expected: Any) -> bool:
+    """True for the same results and inputs, up to rounding; other objects than tensors and numbers are not compared."""
+    found, expected = tree_leaves(found), tree_leaves(expected)
+    return len(found) == len(expected) and all(map(_same_value, found, expected))
+
+
+def _same_value(found: Any, expected: Any) -> bool:
+    if not isinstance(expected, Tensor):
+        return type(found) is type(expected) and (
+            found == expected or not isinstance(found, int | float | str)
+        )
+    try:
+        torch.testing.assert_close(found, expected, equal_nan=True)
+    except (AssertionError, TypeError):
+        return False
+    return True
+
+
 # Folding
 
 
-def _fold(root: fx.GraphModule) -> tuple[list[Layer], list[Layer]]:
-    """Folds batch normalization into the layer before it, in place; the layers that were folded, and those that were
-    not, with the reason."""
+def _fold(root: fx.GraphModule) -> tuple[dict[Layer, fx.Node], list[Layer]]:
+    """Folds batch normalization into the layer before it, in place; the layers that were folded, with the calls of the
+    layers before them, and those that were not, with the reason."""
     uses = Counter(n.target for n in root.graph.nodes if n.op == "call_module")
-    folded, apart = [], []
+    read = {id(_member(root, n.target)) for n in root.graph.nodes if n.op == "get_attr"}
+    folded, apart = {}, []
     for node, source in list(_pairs(root)):
         before: Any = root.get_submodule(str(source.target))
         normalization: Any = root.get_submodule(str(node.target))
         entry = Layer(str(node.target), type(normalization).__name__)
-        if reason := _why_not(before, normalization, source, uses):
+        if reason := _why_not(before, normalization, source, uses, read):
             apart.append(entry._replace(remark=reason))
             continue
         weight, bias = folded_parameters(
@@ -188,7 +228,7 @@ def _fold(root: fx.GraphModule) -> tuple[list[Layer], list[Layer]]:
         before.weight, before.bias = nn.Parameter(weight, False), nn.Parameter(bias, False)
         node.replace_all_uses_with(source)
         root.graph.erase_node(node)
-        folded.append(entry._replace(remark=f"into {type(before).__name__} {source.target}"))
+        folded[entry._replace(remark=f"into {type(before).__name__} {source.target}")] = source
     root.delete_all_unused_submodules()
     root.recompile()
     return folded, apart
@@ -206,16 +246,41 @@ def _pairs(root: fx.GraphModule) -> Iterator[tuple[fx.Node, fx.Node]]:
                 yield node, source
 
 
-def _why_not(before: nn.Module, normalization: Any, source: fx.Node, uses: Counter[Any]) -> str:
+def _check_dims(root: fx.GraphModule, sources: Iterable[fx.Node]) -> None:
+    """Makes folded layers refuse inputs with other dimensions, of which batch normalization would take another one as
+    the channels."""
+    for source in sources:
+        input = source.all_input_nodes[0]  # before those of an output_size
+        dims = root.get_submodule(str(source.target)).get_parameter("weight").dim()
+        with root.graph.inserting_before(source):
+            checked = root.graph.call_function(with_dims, (input, dims, str(source.target)))
+        source.replace_input_with(input, checked)
+
+
+def with_dims(input: Tensor, dims: int, layer: str) -> Tensor:
+    if input.dim() != dims:
+        raise ValueError(
+            f"{layer}: input: expected {dims} dimensions, as in the example of freeze, since the batch normalization"
+            f" after the layer is folded into it, got shape {tuple(input.shape)}"
+        )
+    return input
+
+
+def _why_not(
+    before: Any, normalization: Any, source: fx.Node, uses: Counter[Any], read: Container[int]
+) -> str:
     if has_hooks(before) or has_hooks(normalization):
         return "has a hook, or the layer before it has"
     if len(source.users) > 1:
         return f"the result of {source.target} is read elsewhere, too"
     if uses[source.target] > 1:
         return f"{source.target} is called more than once"
+    if id(before.weight) in read or id(before.bias) in read:
+        return f"the forward reads a parameter of {source.target}"
     if normalization.running_mean is None or normalization.running_var is None:
         return "it has no running statistics"
-    # Dimension 1 is normalized, which is not the one of the features.
-    if type(before) is nn.Linear and source.meta["example_value"].dim() != 2:
-        return f"{source.target} gets more than one dimension of samples"
+    # Dimension 1 is normalized, which is not the one of the features or channels.
+    if source.meta["example_value"].dim() != before.weight.dim():
+        samples = "more than one dimension" if type(before) is nn.Linear else "no dimension"
+        return f"{source.target} gets {samples} of samples"
     return ""

@@ -65,6 +65,16 @@ def test_networks(name: str) -> None:
     assert str(loaded.report) == str(frozen.report)
 
 
+class Upsampling(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.ConvTranspose2d(3, 3, 2, stride=2), nn.BatchNorm2d(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.norm(self.conv(x, output_size=(x.shape[2] * 2, x.shape[3] * 2 + 1)))
+        return y
+
+
 PAIRS: dict[str, Callable[[], tuple[list[nn.Module], Tensor]]] = {
     "Conv1d": lambda: ([nn.Conv1d(3, 4, 3), nn.BatchNorm1d(4)], torch.randn(2, 3, 9)),
     "Conv2d, groups, no bias": lambda: (
@@ -79,6 +89,7 @@ PAIRS: dict[str, Callable[[], tuple[list[nn.Module], Tensor]]] = {
         [nn.ConvTranspose2d(4, 6, 3, groups=2), nn.BatchNorm2d(6)],
         torch.randn(2, 4, 5, 6),
     ),
+    "ConvTranspose2d with a size of its output": lambda: ([Upsampling()], torch.randn(2, 3, 5, 6)),
     "Linear": lambda: ([nn.Linear(3, 4), nn.BatchNorm1d(4), nn.LeakyReLU()], torch.randn(5, 3)),
     "a converted model": lambda: (
         [thnn.nn.Conv2d(3, 4, 3), thnn.nn.BatchNorm2d(4, activation="relu")],
@@ -94,7 +105,7 @@ def test_folding(pair: str) -> None:
     frozen = thnn.freeze(model, example)
     assert torch.allclose(frozen(example), model(example), rtol=1e-11, atol=1e-11)
     if pair != "a converted model":
-        assert frozen.report.fused[0].name == "1"
+        assert frozen.report.fused[0].name in ("1", "0.norm")
         assert len([m for m in frozen.modules() if not m._modules]) == 1
 
 
@@ -130,6 +141,15 @@ class Twice(Branches):
         return self.conv(y.flatten(2).view(y.shape))
 
 
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.norm = nn.Linear(3, 3), nn.BatchNorm1d(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(self.norm(self.linear(x)), self.linear.weight.t())
+
+
 def hooked() -> nn.Module:
     model = nn.Sequential(nn.Conv2d(3, 3, 1), nn.BatchNorm2d(3))
     model[0].register_forward_hook(lambda module, args, output: 2 * output)
@@ -150,6 +170,12 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], str]] = {
         (2, 5, 3),
         "0 gets more than one dimension of samples",
     ),
+    "one sample, whose positions are normalized": (
+        lambda: nn.Sequential(nn.Conv1d(3, 5, 1), nn.BatchNorm1d(5)),
+        (3, 5),
+        "0 gets no dimension of samples",
+    ),
+    "a weight that is read": (Tied, (4, 3), "the forward reads a parameter of linear"),
 }
 
 
@@ -161,6 +187,85 @@ def test_pairs_that_stay_apart(case: str) -> None:
     frozen = thnn.freeze(model, example)
     assert reason in reasons(frozen)
     assert torch.allclose(frozen(example), model(example), rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "other"),
+    [(nn.Conv1d(3, 5, 1), (2, 3, 5), (3, 5)), (nn.Linear(3, 5), (2, 3), (2, 5, 3))],
+)
+def test_a_folded_layer_takes_the_dimensions_of_the_example(
+    layer: nn.Module, shape: tuple[int, ...], other: tuple[int, ...]
+) -> None:
+    frozen = thnn.freeze(trained(nn.Sequential(layer, nn.BatchNorm1d(5))), torch.randn(shape))
+    assert frozen(torch.randn(7, *shape[1:])).shape[:2] == (7, 5)
+    for copied in (frozen, copy.deepcopy(frozen)):
+        with pytest.raises(
+            ValueError, match=f"0: input: expected {len(shape)} dimensions, as in the example"
+        ):
+            copied(torch.randn(other))
+
+
+class Calls(nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function, self.calls = function, 0
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x: Tensor, scale: Any = None) -> Any:
+        return self.function(self, x, scale)
+
+
+def counted(m: Any, x: Tensor, scale: Any) -> Tensor:
+    m.count = m.count + x.sum(0)
+    return x * m.count
+
+
+def counted_calls(m: Any, x: Tensor, scale: Any) -> Tensor:
+    m.calls += 1
+    return x * m.calls
+
+
+def filled(m: Any, x: Tensor, scale: Any) -> Tensor:
+    return torch.zeros(3).add_(x[0])
+
+
+def autocast(m: Any, x: Tensor, scale: Any) -> Tensor:
+    with torch.autocast("cpu", torch.bfloat16):
+        return x @ x.mT
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda m, x, scale: x if scale is None else x * 3,
+        lambda m, x, scale: x if isinstance(x, Tensor) else x * 3,
+        lambda m, x, scale: x + torch.randn(3),
+        counted,
+        counted_calls,
+        filled,
+        autocast,
+    ],
+)
+def test_a_trace_that_computes_something_else_is_an_error(function: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match=r"freeze: model: torch\.fx cannot trace Calls: "):
+        thnn.freeze(Calls(function).eval(), torch.randn(4, 3))
+
+
+def test_changes_in_place_reach_all_names_of_a_tensor() -> None:
+    def forward(m: Any, x: Tensor, scale: Any) -> list[Tensor]:
+        x += 1
+        y = x * 2
+        other = y
+        y -= 3
+        return [other, F.relu(y)]
+
+    model, x = Calls(forward).eval(), torch.randn(4, 3).requires_grad_() * 1
+    frozen = thnn.freeze(model, x)
+    x = x.detach()
+    inputs = x.clone(), x.clone()
+    assert all(map(torch.equal, frozen(inputs[0]), model(inputs[1])))
+    assert torch.equal(inputs[0], x + 1)
+    assert torch.equal(inputs[1], x + 1)
 
 
 class Decides(nn.Module):
