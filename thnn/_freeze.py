@@ -9,10 +9,11 @@ from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, fx, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 
 import thnn.nn.functional as ours
 from thnn._convert import convert, revert
+from thnn._rewrite.nested import same
 from thnn._rewrite.report import Layer, Report
 from thnn._rewrite.rewriting import rewrite
 from thnn.graph.folding import folded_parameters
@@ -73,7 +74,7 @@ def freeze(model: nn.Module, *example: Any) -> Frozen:
                 found = _Examples(root).run(*given), given
             except Exception as error:  # the model computes the example
                 _cannot_trace(model, error)
-            if not _same(found, expected):
+            if not same(found, expected):
                 _cannot_trace(model, ValueError("its trace computes something else on the example"))
         folded, apart = _fold(root)
     root.requires_grad_(False)
@@ -186,24 +187,6 @@ class _Examples(fx.Interpreter):
 
 def _copied(values: Any) -> Any:
     return tree_map(lambda v: v.detach().clone() if isinstance(v, Tensor) else copy.deepcopy(v), values)
-
-
-def _same(found: Any, expected: Any) -> bool:
-    """True for the same results and inputs, up to rounding; other objects than tensors and numbers are not compared."""
-    found, expected = tree_leaves(found), tree_leaves(expected)
-    return len(found) == len(expected) and all(map(_same_value, found, expected))
-
-
-def _same_value(found: Any, expected: Any) -> bool:
-    if not isinstance(expected, Tensor):
-        return type(found) is type(expected) and (
-            found == expected or not isinstance(found, int | float | str)
-        )
-    try:
-        torch.testing.assert_close(found, expected, equal_nan=True)
-    except (AssertionError, TypeError):
-        return False
-    return True
 
 
 # Folding

@@ -235,6 +235,13 @@ def test_arguments_by_name() -> None:
     assert model.scaled(scale=x, x=x).tolist() == [0.25, 4]
 
 
+def test_an_example_shows_a_trace_that_computes_something_else() -> None:
+    model = Module(lambda m, x: x.relu() * 2 if x.dtype is torch.float32 else x.relu())
+    (entry,) = thnn.convert(model, x := torch.randn(2, 3), trace=True).left
+    assert entry.remark.endswith("its trace computes something else on the example")
+    assert torch.equal(model(x), x.relu() * 2)
+
+
 def test_activations_overwrite_results_of_layers() -> None:
     report = thnn.convert(Module(lambda m, x: m.conv(x).relu()), trace=True)
     assert report.fused == (("Module", "conv", "overwritten by relu"),)

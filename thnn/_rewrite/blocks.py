@@ -18,7 +18,8 @@ from torch import Tensor, fx, nn
 
 import thnn.nn.functional as ours
 from thnn._rewrite.classes import subclass
-from thnn._rewrite.example import Example
+from thnn._rewrite.example import Example, copied
+from thnn._rewrite.nested import same
 from thnn._rewrite.report import Report
 from thnn._rewrite.rewriting import rewrite
 from thnn.graph.branch import path_in_model, set_caller_grad_enabled
@@ -61,11 +62,16 @@ def rewritten(
     if example is not None:
         try:
             call = inspect.signature(block.forward).bind(*example.arguments, **example.keywords)
-            with torch.random.fork_rng([]):
-                for graph in graphs:
-                    _Values(example.module, graph).run(*call.args)
+            found = []
+            for graph in graphs:
+                with torch.random.fork_rng([]):
+                    found.append(_Values(example.module, graph).run(*copied(call.args)))
         except Exception as error:
             raise ValueError(f"its trace does not run on the example: {error}") from error
+        with torch.random.fork_rng([]):
+            expected = example.module.forward(*copied(call.args))
+        if not same(found[not example.module.training], expected):
+            raise ValueError("its trace computes something else on the example")
     layers = {str(node.target): block.get_submodule(str(node.target)) for node in _calls(graphs)}
     train, infer = (rewrite(graph, layers=layers, place=name, fuse=fuse, reason=reason) for graph in graphs)
     # Most calls are in both.

@@ -39,7 +39,7 @@ def examples(model: nn.Module, inputs: Any, names: Iterable[str]) -> dict[str, E
     def keep(name: str) -> Callable[..., None]:
         def hook(module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
             if name not in found:
-                found[name] = Example(module, *_copied((args, keywords)))
+                found[name] = Example(module, *copied((args, keywords)))
 
         return hook
 
@@ -59,16 +59,16 @@ def _same_random_numbers(module: nn.Module) -> AbstractContextManager[None]:
     return torch.random.fork_rng([*devices])
 
 
-def _copied(values: Any) -> Any:
+def copied(values: Any) -> Any:
     """The values, with tensors that a module may overwrite, which have a gradient if the given ones have."""
 
-    def copied(value: Any) -> Any:
+    def copy_of(value: Any) -> Any:
         if not isinstance(value, Tensor):
             return value
         with torch.enable_grad():
             return value.detach().requires_grad_(value.requires_grad).clone()
 
-    return map_aggregate(values, copied)
+    return map_aggregate(values, copy_of)
 
 
 def seconds(example: Example, classes: Sequence[type[nn.Module]]) -> list[float]:
@@ -85,7 +85,7 @@ def seconds(example: Example, classes: Sequence[type[nn.Module]]) -> list[float]
     with _same_random_numbers(example.module):
         for repetition in range(_REPETITIONS):
             for k, module in enumerate(modules):
-                arguments, keywords = _copied((example.arguments, example.keywords))
+                arguments, keywords = copied((example.arguments, example.keywords))
                 _wait(arguments)
                 start = time.perf_counter()
                 results = [r for r in tensors(module(*arguments, **keywords)) if r.requires_grad]
