@@ -36,11 +36,6 @@ static real *element(const BatchNorm *b, const Operand *operand, int64_t c, int6
 
 static real *entry(const THTensor *vector, int64_t c) { return TH_DATA(vector) + c * vector->stride[0]; }
 
-static double inverseDeviation(double variance, double eps)
-{
-  return variance + eps == 0 ? 0 : 1 / sqrt(variance + eps);
-}
-
 static double inverseStd(const ChannelParameters *p, int64_t c)
 {
   return p->inverseStd != NULL ? *entry(p->inverseStd, c) : inverseDeviation(*entry(p->variance, c), p->eps);
