@@ -216,7 +216,7 @@ def test_missing_attributes_say_what_to_use(monkeypatch: pytest.MonkeyPatch) -> 
     for error in (AttributeError, NotImplementedError):
         with pytest.raises(error, match=r"class 'relu'; use torch\.nn\.functional\.relu"):
             _ = backend.relu
-    with pytest.raises(NotImplementedError, match="float32 and float64 on the CPU"):
+    with pytest.raises(NotImplementedError, match="float32, float64, float16 and bfloat16 on the CPU"):
         _ = torch._thnn.type2backend["torch.IntTensor"]
     # A module that the header does not have.
     monkeypatch.setitem(_classes.RENAMED, "SpatialFrobnication", "Frob2d")

@@ -217,8 +217,8 @@ def autocast(call: Call) -> None:
     expected = [y.dtype for y in _outputs(call.cls.apply(*narrow))]
     with torch.autocast("cpu", torch.bfloat16):
         assert [y.dtype for y in _outputs(call.cls.apply(*narrow))] == expected
-        # Batch normalization takes vectors of float32.
-        if len(changed) > 1 and not call.cls._running:
+        # Normalizations take vectors of float32.
+        if len(changed) > 1 and not any(a.is_mixed for a in _forward(call.cls).arguments):
             mixed = [single[k] if k == changed[-1] else v for k, v in enumerate(narrow)]
             for y in _outputs(call.cls.apply(*mixed)):
                 assert y.dtype in (torch.float32, torch.int64), y.dtype

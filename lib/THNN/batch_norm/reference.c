@@ -1,6 +1,7 @@
-/* The functions of batch_norm.h as plain loops in double: no tiles, no threads, no vectors. */
+/* The functions of batch_norm.h and group_norm.h as plain loops in double: no tiles, no threads, no vectors. */
 
 #include "batch_norm/batch_norm.h"
+#include "batch_norm/group_norm.h"
 
 void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out, bool reduces)
 {
@@ -179,4 +180,89 @@ void THNN_(batchNormBackward)(const BatchNorm *b, const GradientOutputs *to, con
     if (to->train) channelGradInput(b, p, c, sum, dot, (double)b->positions);
     else channelGradInput(b, p, c, 0, 0, 1);
   }
+}
+
+void THNN_(batchNormRunMoments)(const real *x, int64_t n, accreal *mean, accreal *squares, int64_t count)
+{
+  double sum = 0, newSquares = 0;
+  for (int64_t i = 0; i < n; i++) sum += x[i];
+  const double newMean = n > 0 ? sum / (double)n : 0;
+  for (int64_t i = 0; i < n; i++) newSquares += (x[i] - newMean) * (x[i] - newMean);
+  THNN_(batchNormMergeMoments)(1, mean, squares, (double)count, &newMean, &newSquares, (double)n);
+}
+
+/* ---- groups ---- */
+
+static real *statistic(const THTensor *tensor, int64_t n, int64_t group)
+{
+  return TH_DATA(tensor) + n * tensor->stride[0] + group * tensor->stride[1];
+}
+
+static double factor(const THTensor *weight, int64_t c) { return weight != NULL ? *entry(weight, c) : 1; }
+
+void THNN_(groupNormForward)(THTensor *x, THTensor *out, const THTensor *weight, const THTensor *bias,
+                             const THTensor *save_mean, const THTensor *save_std, int64_t groups, accreal eps)
+{
+  BatchNorm b;
+  THNN_(batchNormInit)(&b, x, NULL, out, true);
+  const int64_t samples = x->size[0], length = samples > 0 ? b.positions / samples : 0,
+                width = b.channels / groups;
+  const double count = (double)(width * length);
+  for (int64_t n = 0; n < samples; n++)
+    for (int64_t group = 0; group < groups; group++) {
+      const int64_t first = group * width;
+      double sum = 0, squares = 0;
+      for (int64_t c = first; c < first + width; c++)
+        for (int64_t i = n * length; i < (n + 1) * length; i++) sum += *element(&b, &b.x, c, i);
+      const double mean = count > 0 ? sum / count : 0;
+      for (int64_t c = first; c < first + width; c++)
+        for (int64_t i = n * length; i < (n + 1) * length; i++) {
+          const double d = *element(&b, &b.x, c, i) - mean;
+          squares += d * d;
+        }
+      const double inverse = inverseDeviation(count > 0 ? squares / count : 0, eps);
+      *statistic(save_mean, n, group) = (real)mean;
+      *statistic(save_std, n, group) = (real)inverse;
+      for (int64_t c = first; c < first + width; c++)
+        for (int64_t i = n * length; i < (n + 1) * length; i++)
+          *element(&b, &b.out, c, i) = (real)((*element(&b, &b.x, c, i) - mean) * inverse * factor(weight, c) +
+                                              (bias != NULL ? *entry(bias, c) : 0));
+    }
+}
+
+void THNN_(groupNormBackward)(THTensor *x, THTensor *g, THTensor *out, const THTensor *gradWeight,
+                              const THTensor *gradBias, const THTensor *weight, const THTensor *save_mean,
+                              const THTensor *save_std, int64_t groups, accreal scale)
+{
+  BatchNorm b;
+  THNN_(batchNormInit)(&b, x, g, out, true);
+  const int64_t samples = x->size[0], length = samples > 0 ? b.positions / samples : 0,
+                width = b.channels / groups;
+  const double count = (double)(width * length);
+  for (int64_t n = 0; n < samples; n++)
+    for (int64_t group = 0; group < groups; group++) {
+      const double mean = *statistic(save_mean, n, group), inverse = *statistic(save_std, n, group);
+      const int64_t first = group * width;
+      double groupSum = 0, groupDot = 0;
+      for (int64_t c = first; c < first + width; c++) {
+        double sum = 0, dot = 0;
+        for (int64_t i = n * length; i < (n + 1) * length; i++) {
+          const double gradient = *element(&b, &b.g, c, i);
+          sum += gradient;
+          dot += gradient * (*element(&b, &b.x, c, i) - mean);
+        }
+        if (gradWeight != NULL) *entry(gradWeight, c) += (real)(scale * inverse * dot);
+        if (gradBias != NULL) *entry(gradBias, c) += (real)(scale * sum);
+        groupSum += factor(weight, c) * sum;
+        groupDot += factor(weight, c) * dot;
+      }
+      if (b.out.data == NULL) continue;
+      for (int64_t c = first; c < first + width; c++)
+        for (int64_t i = n * length; i < (n + 1) * length; i++) {
+          const double centred = *element(&b, &b.x, c, i) - mean;
+          const double gradient = *element(&b, &b.g, c, i) * factor(weight, c) - groupSum / count -
+                                  centred * inverse * inverse * groupDot / count;
+          *element(&b, &b.out, c, i) = (real)(gradient * inverse);
+        }
+    }
 }
