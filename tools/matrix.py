@@ -34,6 +34,7 @@ FOLDERS = (
     "nn",
     "operators",
     "parallel",
+    "rewrite",
 )
 PYTHONS = tuple(f"python3.{minor}" for minor in (13, 12, 11, 10, 14))
 NEEDS = "needs torch "  # the reasons of tests/conftest.py begin with it
