@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, fx, nn
-from torch.utils._pytree import tree_map
 
 import thnn.nn.functional as ours
 from thnn._convert import convert, revert
@@ -185,8 +184,15 @@ class _Examples(fx.Interpreter):
         return value
 
 
-def _copied(values: Any) -> Any:
-    return tree_map(lambda v: v.detach().clone() if isinstance(v, Tensor) else copy.deepcopy(v), values)
+def _copied(value: Any) -> Any:
+    """A copy whose tensors are leaves."""
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if type(value) in (tuple, list):
+        return type(value)(map(_copied, value))
+    if type(value) is dict:
+        return {key: _copied(v) for key, v in value.items()}
+    return copy.deepcopy(value)
 
 
 # Folding

@@ -474,11 +474,13 @@ def addresses(names: tuple[str, ...]) -> tuple[int, ...]:
 if TYPE_CHECKING:
     BatchNormBase = torch.nn.modules.batchnorm._BatchNorm
     ConvBase = torch.nn.modules.conv._ConvNd
+    InstanceNormBase = torch.nn.modules.instancenorm._InstanceNorm
     ConvTransposeBase = torch.nn.modules.conv._ConvTransposeNd
 else:
     (BatchNormBase,) = torch.nn.BatchNorm2d.__bases__
     (ConvBase,) = torch.nn.Conv2d.__bases__
     (ConvTransposeBase,) = torch.nn.ConvTranspose2d.__bases__
+    (InstanceNormBase,) = torch.nn.InstanceNorm2d.__bases__
 
 _assert_async: Any = _private(
     "torch:_assert_async", "the host waits for an accelerator to check a class number"

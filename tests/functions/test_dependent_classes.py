@@ -17,6 +17,8 @@ CASES = [case for case in cases().values() if case.phase is None]
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.module)
 def test_class(case: Case, tied: bool) -> None:
+    if tied and case.module == "GaussianNLLCriterion":
+        pytest.skip("its variances are not negative, as tied inputs are")
     for sample in case.samples:
         runner = CaseRunner(case, sample)
         leaves = {n: runner.values[n] for n in runner.differentiable}

@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from thnn._torch import InstanceNormBase
 from thnn.nn._errors import wrong_count
 from thnn.nn._layer import layer_doc, layer_forward
 from thnn.nn.functional.normalization import (
@@ -42,7 +43,7 @@ def _instance_norm_doc(name: str, shapes: str) -> str:
     )
 
 
-class _InstanceNorm(torch.nn.modules.instancenorm._InstanceNorm):
+class _InstanceNorm(InstanceNormBase):
     """Base class of the layers. A subclass defines the number of dimensions of a sample, `_sample_dims`."""
 
     _sample_dims: ClassVar[int]
