@@ -30,6 +30,7 @@ C: dict[Any, Tensor] = {
     )
 }  # fmt: skip
 between_0_and_1 = C[2, 3, 6, 6].abs()
+rows = C[2, 3, 6, 6][..., 0, 0]
 samples = {2: C[2, 3, 2].abs(), 3: C[1, 2, 3].abs()}
 variance = C[3].square()
 classes = torch.tensor([0, 2])
@@ -158,9 +159,9 @@ CALLS: dict[str, Callable[[Tensor], Any]] = {
     "huber_loss": lambda x: F.huber_loss(x, C[2, 3, 6, 6], delta=0.5),
     "margin_ranking_loss": lambda x: F.margin_ranking_loss(x, C[2, 3, 6, 6], signs, 0.1),
     "poisson_nll_loss": lambda x: F.poisson_nll_loss(x, between_0_and_1),
-    "cosine_embedding_loss": lambda x: F.cosine_embedding_loss(x[..., 0, 0], C[2, 3], signs[:, 0, 0, 0]),
-    "triplet_margin_loss": lambda x: F.triplet_margin_loss(x[..., 0, 0], C[2, 3], 2 * C[2, 3]),
-    "pairwise_distance": lambda x: F.pairwise_distance(x[..., 0, 0], C[2, 3]),
+    "cosine_embedding_loss": lambda x: F.cosine_embedding_loss(x[..., 0, 0], rows, signs[:, 0, 0, 0]),
+    "triplet_margin_loss": lambda x: F.triplet_margin_loss(x[..., 0, 0], rows, 2 * rows),
+    "pairwise_distance": lambda x: F.pairwise_distance(x[..., 0, 0], rows),
     "soft_margin_loss": lambda x: F.soft_margin_loss(x, signs),
     "multi_margin_loss": lambda x: F.multi_margin_loss(x[..., 0, 0], classes),
     "multilabel_margin_loss": lambda x: F.multilabel_margin_loss(
