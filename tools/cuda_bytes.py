@@ -84,6 +84,12 @@ REASONS = (
         "over rows.",
     ),
     Reason(
+        "criteria with two gradients",
+        r"(GaussianNLL|CosineEmbedding)Criterion_backward",
+        "The gradients of GaussianNLLCriterion have a launch each, which reads the three inputs; those of "
+        "CosineEmbeddingCriterion read the rows again after the sums over them.",
+    ),
+    Reason(
         "tables and sparse layers",
         r"(LookupTable|LookupTableBag|IndexLinear|SparseLinear)_\w+",
         "Entries are sorted by row, in passes over pairs of a key and a position, so that one thread adds the terms "
