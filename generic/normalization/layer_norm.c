@@ -220,7 +220,7 @@ static ALWAYS_INLINE void rowMoments(const LayerNorm *norm, int64_t row, bool ce
 
 /* ---- forward ---- */
 
-/* What a row's elements are normalized with: xn = (x - mean) * inverse + shift, where shift compensates the rounding of
+/* The numbers by which a row is normalized: xn = (x - mean) * inverse + shift, where shift compensates the rounding of
    the mean. */
 typedef struct RowStatistics {
   real mean, inverse, shift;

@@ -53,7 +53,7 @@ def whole(value: Any) -> Any:
 
 
 def agree(model: nn.Module, other: nn.Module, x: Tensor, given: Tensor, average: float = 1) -> str:
-    """Where outputs, gradients and buffers of two models differ; '' if nowhere."""
+    """The names of outputs, gradients and buffers in which two models differ; '' if they agree."""
     output, found = model(x), other(given)
     factor = torch.randn(output.shape, dtype=output.dtype, generator=torch.Generator().manual_seed(3))
     (output * factor).sum().backward()

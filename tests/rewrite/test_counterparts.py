@@ -188,7 +188,7 @@ CALLS: dict[str, Callable[[Tensor], Any]] = {
 }  # fmt: skip
 
 
-# What torch computes: the functions above prepare their inputs by these operations.
+# Operations of torch, by which the functions above prepare their inputs.
 LEFT = {"abs", "double", "exp", "float", "mul", "pow", "sign"}
 
 

@@ -31,7 +31,7 @@ _batch_normalization_relu = function_classes["BatchNormalizationReLUFunction"]
 
 
 class Joined(NamedTuple):
-    """What a pattern did to the neighbours `first` and the node after it, or, if it is not `done`, the reason."""
+    """The change of a pattern to `first` and the node after it or, if it is not `done`, the reason why not."""
 
     first: fx.Node
     remark: str

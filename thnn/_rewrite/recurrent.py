@@ -69,7 +69,7 @@ def gru(input: Tensor, hx: Any, params: Any, *settings: Any) -> tuple[Tensor, ..
 
 
 class _Call:
-    """What the forward of LSTM and GRU in thnn.nn reads of the layer, from the arguments of torch's function."""
+    """The attributes that the forwards of LSTM and GRU in thnn.nn read, from the arguments of torch's function."""
 
     proj_size = 0
     _forward: Any = _Recurrent._forward

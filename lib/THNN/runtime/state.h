@@ -23,7 +23,7 @@ typedef enum THNNStatus {
   THNN_ALLOCATE /* of the Python binding: Python must allocate the results, then call again */
 } THNNStatus;
 
-/* What a call does to the elements of a tensor that it requests. */
+/* The access of a call to the elements of a tensor that it requests. */
 typedef enum THNNAccess { THNN_READS = 1, THNN_WRITES = 2 } THNNAccess;
 
 typedef enum THNNLayout { THNN_CONTIGUOUS, THNN_CHANNELS_LAST } THNNLayout;

@@ -296,7 +296,7 @@ class _Rules(cst.CSTTransformer):
         return self.change(original_node, updated_node.with_changes(value=new), "its name today")
 
     def _is_read(self, node: cst.Name) -> bool:
-        """Whether a name is an expression, and not an attribute, a keyword or the name of a parameter or function."""
+        """True for an expression, False for the name of an attribute, a keyword, a parameter or a function."""
         parent = self.values.parent(node)
         return all(getattr(parent, field, None) is not node for field in ("attr", "keyword", "name"))
 
