@@ -266,64 +266,45 @@ class CrossMapLRN2d(_Written):
         return output
 
 
-_MAX_POOL = ("kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode")
+class _MaxPool(_Written):
+    """Base of the max poolings of windows, which `_function` computes."""
+
+    _function: ClassVar[Any]
+    _order = ("kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode")
+    _has_indices = True
+
+    @classmethod
+    def apply(
+        cls,
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Any:
+        return cls._function(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-class MaxPool1d(_Written):
+class MaxPool1d(_MaxPool):
     """(maxima, indices) of the windows of a sequence; the maxima only if an object is called."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-    _order = _MAX_POOL
-    _has_indices = True
-
-    @staticmethod
-    def apply(
-        input: Tensor,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: bool = False,
-    ) -> Any:
-        return F.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    _function = staticmethod(F.max_pool1d)
 
 
-class MaxPool2d(_Written):
+class MaxPool2d(_MaxPool):
     """(maxima, indices) of the windows of an image; the maxima only if an object is called."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-    _order = _MAX_POOL
-    _has_indices = True
-
-    @staticmethod
-    def apply(
-        input: Tensor,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: bool = False,
-    ) -> Any:
-        return F.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    _function = staticmethod(F.max_pool2d)
 
 
-class MaxPool3d(_Written):
+class MaxPool3d(_MaxPool):
     """(maxima, indices) of the windows of a volume; the maxima only if an object is called."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-    _order = _MAX_POOL
-    _has_indices = True
-
-    @staticmethod
-    def apply(
-        input: Tensor,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: bool = False,
-    ) -> Any:
-        return F.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    _function = staticmethod(F.max_pool3d)
 
 
 class MaxUnpool2d(_Written):
@@ -411,70 +392,68 @@ class AvgPool3d(_Written):
         return F.avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
-class AdaptiveMaxPool1d(_Written):
+class _AdaptiveMaxPool(_Written):
+    """Base of the max poolings of adaptive regions, which `_function` computes."""
+
+    _function: ClassVar[Any]
+    _order = ("output_size", "return_indices")
+    _has_indices = True
+
+    @classmethod
+    def apply(cls, input: Tensor, output_size: Any) -> Any:
+        return cls._function(input, output_size, True)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """(maxima, indices) of adaptive regions of a sequence; the maxima only if an object is called."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-    _order = ("output_size", "return_indices")
-    _has_indices = True
-
-    @staticmethod
-    def apply(input: Tensor, output_size: Any) -> Any:
-        return F.adaptive_max_pool1d(input, output_size, True)
+    _function = staticmethod(F.adaptive_max_pool1d)
 
 
-class AdaptiveMaxPool2d(_Written):
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """(maxima, indices) of adaptive regions of an image; the maxima only if an object is called."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-    _order = ("output_size", "return_indices")
-    _has_indices = True
-
-    @staticmethod
-    def apply(input: Tensor, output_size: Any) -> Any:
-        return F.adaptive_max_pool2d(input, output_size, True)
+    _function = staticmethod(F.adaptive_max_pool2d)
 
 
-class AdaptiveMaxPool3d(_Written):
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """(maxima, indices) of adaptive regions of a volume, computed by torch; the maxima only if an object is called."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-    _order = ("output_size", "return_indices")
-    _has_indices = True
-
-    @staticmethod
-    def apply(input: Tensor, output_size: Any) -> Any:
-        return torch_functional.adaptive_max_pool3d(input, output_size, True)
+    _function = staticmethod(torch_functional.adaptive_max_pool3d)
 
 
-class AdaptiveAvgPool1d(_Written):
+class _AdaptiveAvgPool(_Written):
+    """Base of the means of adaptive regions, which `_function` computes."""
+
+    _function: ClassVar[Any]
+
+    @classmethod
+    def apply(cls, input: Tensor, output_size: Any) -> Any:
+        return cls._function(input, output_size)
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """The means of adaptive regions of a sequence."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-
-    @staticmethod
-    def apply(input: Tensor, output_size: Any) -> Tensor:
-        return F.adaptive_avg_pool1d(input, output_size)
+    _function = staticmethod(F.adaptive_avg_pool1d)
 
 
-class AdaptiveAvgPool2d(_Written):
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """The means of adaptive regions of an image."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-
-    @staticmethod
-    def apply(input: Tensor, output_size: Any) -> Tensor:
-        return F.adaptive_avg_pool2d(input, output_size)
+    _function = staticmethod(F.adaptive_avg_pool2d)
 
 
-class AdaptiveAvgPool3d(_Written):
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """The means of adaptive regions of a volume."""
 
     __module__ = f"{_FUNCTIONS}.thnn.pooling"
-
-    @staticmethod
-    def apply(input: Tensor, output_size: Any) -> Tensor:
-        return F.adaptive_avg_pool3d(input, output_size)
+    _function = staticmethod(F.adaptive_avg_pool3d)
 
 
 class Embedding(_Written):
