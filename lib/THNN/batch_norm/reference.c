@@ -35,21 +35,17 @@ static real *element(const BatchNorm *b, const Operand *operand, int64_t c, int6
   return p;
 }
 
-static real *entry(const THTensor *vector, int64_t c) { return TH_DATA(vector) + c * vector->stride[0]; }
-
 static double inverseStd(const ChannelParameters *p, int64_t c)
 {
-  return p->inverseStd != NULL ? *entry(p->inverseStd, c) : inverseDeviation(*entry(p->variance, c), p->eps);
+  return p->inverseStd != NULL ? *elementOf(p->inverseStd, c)
+                               : inverseDeviation(*elementOf(p->variance, c), p->eps);
 }
 
-static double weight(const ChannelParameters *p, int64_t c)
-{
-  return p->weight != NULL ? *entry(p->weight, c) : 1;
-}
+static double factor(const THTensor *weight, int64_t c) { return weight != NULL ? *elementOf(weight, c) : 1; }
 
 static double normalized(const ChannelParameters *p, int64_t c, double mean, double x)
 {
-  return (x - mean) * inverseStd(p, c) * weight(p, c) + (p->bias != NULL ? *entry(p->bias, c) : 0);
+  return (x - mean) * inverseStd(p, c) * factor(p->weight, c) + (p->bias != NULL ? *elementOf(p->bias, c) : 0);
 }
 
 static double relu(const ChannelParameters *p, double y) { return y <= 0 ? 0 : y > p->limit ? p->limit : y; }
@@ -59,7 +55,7 @@ static double gradient(const BatchNorm *b, const ChannelParameters *p, int64_t c
 {
   const double g = *element(b, &b->g, c, i);
   if (!p->relu) return g;
-  const double y = normalized(p, c, *entry(p->mean, c), *element(b, &b->x, c, i));
+  const double y = normalized(p, c, *elementOf(p->mean, c), *element(b, &b->x, c, i));
   return y <= 0 || (y >= p->limit && p->limit < (double)INFINITY) ? 0 : g;
 }
 
@@ -81,7 +77,7 @@ static void channelGradSums(const BatchNorm *b, const ChannelParameters *p, int6
   for (int64_t i = 0; i < b->positions; i++) {
     const double g = gradient(b, p, c, i);
     *sum += g;
-    *dot += g * (*element(b, &b->x, c, i) - *entry(p->mean, c));
+    *dot += g * (*element(b, &b->x, c, i) - *elementOf(p->mean, c));
   }
 }
 
@@ -99,20 +95,20 @@ static void channelGradInput(const BatchNorm *b, const ChannelParameters *p, int
   const double inverse = inverseStd(p, c);
   for (int64_t i = 0; i < b->positions; i++) {
     double g = gradient(b, p, c, i) - sum / count;
-    if (dot != 0) g -= (*element(b, &b->x, c, i) - *entry(p->mean, c)) * inverse * inverse * dot / count;
-    *element(b, &b->out, c, i) = (real)(g * inverse * weight(p, c));
+    if (dot != 0) g -= (*element(b, &b->x, c, i) - *elementOf(p->mean, c)) * inverse * inverse * dot / count;
+    *element(b, &b->out, c, i) = (real)(g * inverse * factor(p->weight, c));
   }
 }
 
 static void saveChannel(const StatisticsOutputs *to, int64_t c, double mean, double squares, double count)
 {
   const double variance = squares / (to->unbiased ? count - 1 : count), m = to->momentum;
-  *entry(to->save_mean, c) = (real)mean;
-  *entry(to->save_std, c) = (real)inverseDeviation(squares / count, to->eps);
+  *elementOf(to->save_mean, c) = (real)mean;
+  *elementOf(to->save_std, c) = (real)inverseDeviation(squares / count, to->eps);
   if (to->running_mean != NULL)
-    *entry(to->running_mean, c) = (real)(m * mean + (1 - m) * *entry(to->running_mean, c));
+    *elementOf(to->running_mean, c) = (real)(m * mean + (1 - m) * *elementOf(to->running_mean, c));
   if (to->running_var != NULL)
-    *entry(to->running_var, c) = (real)(m * variance + (1 - m) * *entry(to->running_var, c));
+    *elementOf(to->running_var, c) = (real)(m * variance + (1 - m) * *elementOf(to->running_var, c));
 }
 
 void THNN_(batchNormMoments)(const BatchNorm *b, ChannelPairs to)
@@ -141,7 +137,7 @@ void THNN_(batchNormSaveStatistics)(const StatisticsOutputs *to, int64_t channel
 
 void THNN_(batchNormNormalize)(const BatchNorm *b, const ChannelParameters *p)
 {
-  for (int64_t c = 0; c < b->channels; c++) channelNormalize(b, p, c, *entry(p->mean, c));
+  for (int64_t c = 0; c < b->channels; c++) channelNormalize(b, p, c, *elementOf(p->mean, c));
 }
 
 void THNN_(batchNormGradSums)(const BatchNorm *b, const ChannelParameters *p, ChannelPairs to)
@@ -165,7 +161,7 @@ void THNN_(batchNormForward)(const BatchNorm *b, const StatisticsOutputs *to, co
     double mean, squares;
     channelMoments(b, c, &mean, &squares);
     saveChannel(to, c, mean, squares, (double)b->positions);
-    channelNormalize(b, p, c, p->relu ? *entry(p->mean, c) : mean);
+    channelNormalize(b, p, c, p->relu ? *elementOf(p->mean, c) : mean);
   }
 }
 
@@ -174,8 +170,8 @@ void THNN_(batchNormBackward)(const BatchNorm *b, const GradientOutputs *to, con
   for (int64_t c = 0; c < b->channels; c++) {
     double sum, dot;
     channelGradSums(b, p, c, &sum, &dot);
-    if (to->gradWeight != NULL) *entry(to->gradWeight, c) += (real)(to->scale * inverseStd(p, c) * dot);
-    if (to->gradBias != NULL) *entry(to->gradBias, c) += (real)(to->scale * sum);
+    if (to->gradWeight != NULL) *elementOf(to->gradWeight, c) += (real)(to->scale * inverseStd(p, c) * dot);
+    if (to->gradBias != NULL) *elementOf(to->gradBias, c) += (real)(to->scale * sum);
     if (b->out.data == NULL) continue;
     if (to->train) channelGradInput(b, p, c, sum, dot, (double)b->positions);
     else channelGradInput(b, p, c, 0, 0, 1);
@@ -197,8 +193,6 @@ static real *statistic(const THTensor *tensor, int64_t n, int64_t group)
 {
   return TH_DATA(tensor) + n * tensor->stride[0] + group * tensor->stride[1];
 }
-
-static double factor(const THTensor *weight, int64_t c) { return weight != NULL ? *entry(weight, c) : 1; }
 
 void THNN_(groupNormForward)(THTensor *x, THTensor *out, const THTensor *weight, const THTensor *bias,
                              const THTensor *save_mean, const THTensor *save_std, int64_t groups, accreal eps)
@@ -226,7 +220,7 @@ void THNN_(groupNormForward)(THTensor *x, THTensor *out, const THTensor *weight,
       for (int64_t c = first; c < first + width; c++)
         for (int64_t i = n * length; i < (n + 1) * length; i++)
           *element(&b, &b.out, c, i) = (real)((*element(&b, &b.x, c, i) - mean) * inverse * factor(weight, c) +
-                                              (bias != NULL ? *entry(bias, c) : 0));
+                                              (bias != NULL ? *elementOf(bias, c) : 0));
     }
 }
 
@@ -251,8 +245,8 @@ void THNN_(groupNormBackward)(THTensor *x, THTensor *g, THTensor *out, const THT
           sum += gradient;
           dot += gradient * (*element(&b, &b.x, c, i) - mean);
         }
-        if (gradWeight != NULL) *entry(gradWeight, c) += (real)(scale * inverse * dot);
-        if (gradBias != NULL) *entry(gradBias, c) += (real)(scale * sum);
+        if (gradWeight != NULL) *elementOf(gradWeight, c) += (real)(scale * inverse * dot);
+        if (gradBias != NULL) *elementOf(gradBias, c) += (real)(scale * sum);
         groupSum += factor(weight, c) * sum;
         groupDot += factor(weight, c) * dot;
       }
