@@ -423,8 +423,10 @@ def batch_norm_layer(
 
     Arguments:
         net: Net
-        input, output: variables (N, C, ...)
-        scale, bias: variables (C): parameters; scale must have a value
+        input: variable (N, C, ...)
+        output: variable (N, C, ...)
+        scale: variable (C): a parameter with a value
+        bias: variable (C): a parameter
         use_global_est: bool: also normalize by the estimates in training
         epsilon: float: added to the variance
         momentum: float: weight of the old estimates
