@@ -538,7 +538,8 @@ def nll_loss(
     """-weight[t] * input[t] summed over the batch; 'mean' divides by the sum of the weights of the targets.
 
     Shapes: input (N, C, ...) or (C) of log-probabilities, target (N, ...) or () of classes. Targets equal to
-    ignore_index are skipped. On the CPU, torch computes the loss for weights that are negative or add up to 0.
+    ignore_index are skipped. On the CPU, torch computes the loss for weights that are negative or add up to 0. On CUDA,
+    in compiled code and in torch.func, a loss whose weights add up to 0 is NaN, as torch's is, with a gradient of 0.
     """
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):
