@@ -6,6 +6,7 @@ TORCH_INDEX ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+CHECKERS := $(VENV)/checkers
 LIBRARY := thnn/libTHNN.so
 JOBS ?= 2
 
@@ -38,18 +39,18 @@ matrix: $(READY) ## run the tests with other releases of torch (TORCH="2.6.0 2.1
 bench: $(LIBRARY) ## time thnn against torch (ARGS="Pooling" chooses)
 	$(BIN)/python -m thnn bench $(ARGS)
 
-lint: $(READY) ## check style and types
+lint: $(CHECKERS) ## check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	@$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 
-format: $(READY) ## format Python and C
+format: $(CHECKERS) ## format Python and C
 	$(BIN)/ruff check --fix --exit-zero --quiet
 	$(BIN)/ruff format
 	@$(BIN)/clang-format -i $(C_FILES)
 
-docs: $(LIBRARY) ## build the documentation into site/, and check the files of changes/
+docs: $(LIBRARY) $(CHECKERS) ## build the documentation into site/, and check the files of changes/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/towncrier build --draft --version next > /dev/null
 
@@ -126,6 +127,13 @@ $(LIBRARY): $(SOURCES) | $(READY)
 	$(BIN)/python -m thnn regenerate
 	@touch $@
 
+EDITABLE = --constraint $(CONSTRAINTS) --no-build-isolation --config-settings editable_mode=compat --editable .
+
+# Linters and MkDocs, which setup, demo and test do without.
+$(CHECKERS): $(READY)
+	$(BIN)/pip install --quiet $(EDITABLE)'[lint,docs]'
+	@touch $@
+
 # `regenerate` compiles before pip would, since pip hides the progress of a build.
 $(READY): constraints.txt pyproject.toml setup.py VERSION
 	@$(PYTHON) -m thnn doctor --build
@@ -133,6 +141,6 @@ $(READY): constraints.txt pyproject.toml setup.py VERSION
 	$(BIN)/python -m tools.install_torch $(CONSTRAINTS) $(TORCH_INDEX)
 	$(BIN)/pip install --constraint $(CONSTRAINTS) setuptools cmake ninja cffi
 	$(BIN)/python -m thnn regenerate
-	$(BIN)/pip install --constraint $(CONSTRAINTS) --no-build-isolation --config-settings editable_mode=compat --editable '.[test,bench,lint,docs]'
+	$(BIN)/pip install $(EDITABLE)'[test,bench]'
 	@echo 'made $(VENV), and built the library in thnn/'
 	@touch $@
