@@ -386,8 +386,8 @@ print("equal")
 @pytest.mark.slow
 @pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
 def test_non_temporal_stores(capability: str) -> None:
-    """They are for large tensors; here small tensors, aligned or not, are stored with and without. Stores need aligned
-    vectors, which a tensor does not have if it begins at an odd byte."""
+    """Non-temporal stores give the same results as plain stores. They serve large tensors; THNN_CACHE_BYTES=0 forces
+    them on small ones, aligned or not. A tensor that begins at an odd byte has no aligned vector, which they need."""
     results = []
     for size, code in (("0", _RESULTS + _ODD_BYTES), (str(1 << 40), _RESULTS)):
         result = Program("-c", code, THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability).wait()
@@ -406,6 +406,19 @@ def test_import_needs_no_library_and_is_quick_to_load() -> None:
     shown = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True).stdout
     assert shown == "[]\n"
     code = "import sys, torch, thnn; thnn.type2backend, thnn.ThresholdFunction; print('pycparser' in sys.modules)"
+    assert python("-c", code) == "False\n"
+
+
+@pytest.mark.needs_torch(
+    "2.7", "torch.compiler.disable, which imports torch's compiler, takes the place of private names"
+)
+def test_conversion_needs_no_compiler() -> None:
+    """torch's compiler takes a second to import."""
+    code = (
+        "import sys, torch, thnn; from torch import nn\n"
+        "thnn.convert(nn.Sequential(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1), nn.ReLU()))\n"
+        "print('torch._dynamo' in sys.modules)"
+    )
     assert python("-c", code) == "False\n"
 
 

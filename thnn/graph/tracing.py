@@ -72,9 +72,17 @@ def _state_of_torch() -> tuple[bool, ...]:
     )
 
 
+def _user_line() -> str:
+    """The line of the user's code that is running, as a traceback prints it."""
+    for frame, line in traceback.walk_stack(None):
+        code = frame.f_code
+        if not code.co_filename.startswith(NOT_USER_CODE):
+            return traceback.format_list([(code.co_filename, line, code.co_name, None)])[0]
+    return ""
+
+
 class _Tracer(fx.Tracer):
     proxy_buffer_attributes = True
-    record_stack_traces = True
 
     def __init__(self, views: ModeViews, only: str | None = None) -> None:
         super().__init__(autowrap_functions=(batch_norm,))
@@ -102,7 +110,10 @@ class _Tracer(fx.Tracer):
     def create_node(self, *args: Any, **kwargs: Any) -> fx.Node:
         if self.only is not None and _state_of_torch() != self._state:
             raise ValueError("it enters torch.autocast or torch.inference_mode")
-        return super().create_node(*args, **kwargs)
+        node = super().create_node(*args, **kwargs)
+        # torch's record_stack_traces would import torch's compiler, which takes a second.
+        node.stack_trace = node.stack_trace or _user_line()
+        return node
 
     def call_module(self, m: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
         if threading.get_ident() != self._thread:
