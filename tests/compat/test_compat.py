@@ -92,6 +92,7 @@ def test_install_is_idempotent_and_uninstall_restores() -> None:
 
 
 def test_nested_use_counts() -> None:
+    importlib.import_module("torch.nn.backends.thnn")  # torch may not have imported it
     before = snapshot()
     with thnn.compat as outer:
         assert outer is thnn.compat
