@@ -20,7 +20,7 @@ SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(s
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(LIBRARY) ## make .venv with everything in it, and build the library
+setup: $(LIBRARY) ## make .venv, and build the library
 
 demo: $(LIBRARY) ## train a small network on handwritten digits, with thnn and with torch
 	$(BIN)/python examples/digits.py $(ARGS)

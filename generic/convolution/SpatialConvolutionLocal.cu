@@ -173,7 +173,7 @@ struct LocalGradInput {
     int64_t input[2];
     m.inputs.indices(position, input);
     const Readers y = readersOf(m.axis[0], input[0]), x = readersOf(m.axis[1], input[1]);
-    /* Readers are fewer than kernel elements, hence fit 32 bits, whose division takes a fraction of the time. */
+    /* Readers are at most as many as kernel elements, hence fit 32 bits, whose division takes a fraction of the time. */
     const int64_t n = outputChannels.quotient(t), row = (uint32_t)n / (uint32_t)x.count;
     *channel = t - n * outputChannels.divisor;
     at[0] = y.first + row;

@@ -97,7 +97,7 @@ static PanelPart nextPart(Part *p)
       for (PanelPart part = nextPart(&thnn_range), *thnn_once = &part; thnn_once; thnn_once = NULL)
 
 /* The memory that the cell reads or writes after the products of a part, prefetched during the products: a column range
-   of each block of H columns. A row has few adjacent columns of a panel, so that hardware does not prefetch them. */
+   of each block of H columns. A row has few adjacent columns of a panel, so hardware prefetchers miss them. */
 typedef struct CellPrefetch {
   int64_t H, first;        /* columns per block, first column of the panel */
   int columns;             /* columns of the panel */

@@ -95,7 +95,7 @@ typedef struct Entries {
 
 static double valueAt(const Entries *e, int64_t i) { return e->values ? e->values[i * e->valueStride] : 1; }
 
-/* Rows of the table, summed by sample. */
+/* Entries of the forward: the key is a sample, the source a row of the table, the factor a value. */
 static void readBySample(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
 {
   const Entries *e = context;

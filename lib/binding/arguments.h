@@ -9,7 +9,7 @@
 /* Sets, by their ids, torch.get_num_threads, the marker of a tensor to allocate, and torch.Generator. */
 void argumentsConnect(uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 
-/* Fills a view per tensor, and the values. `arePlain` tells whether all tensors are plain (allocation.h). */
+/* Fills `views`, one per tensor, and `values`, one per argument. `arePlain` tells whether all tensors are plain (allocation.h). */
 bool argumentsUnpack(const THNNFunction *function, int flags, PyObject *const *objects, THNNTensor *views,
                      THNNValue *values, bool *arePlain);
 
@@ -18,9 +18,9 @@ bool argumentsUnpack(const THNNFunction *function, int flags, PyObject *const *o
    their device. */
 int argumentsType(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state);
 
-/* Sets the gradient factor, with THNN_CALL_SCALED or THNN_CALL_MULTIPLIED the object after the arguments: a tensor with one number, of the type
-   and on the device of the call. A kernel of the CPU may leave elements of 0 out of the multiplication, so there the
-   number must be finite. */
+/* Sets the gradient factor, with THNN_CALL_SCALED or THNN_CALL_MULTIPLIED the object after the arguments: a tensor with
+   one number, of the type and on the device of the call. A kernel of the CPU may leave elements of 0 out of the
+   multiplication, so there the number must be finite. */
 bool argumentsSetFactor(const BoundCall *bound, int type, PyObject *const *objects, THNNState *state);
 
 #endif

@@ -137,7 +137,7 @@ def test_whole_modules_that_lack_an_attribute() -> None:
         for name, value in later.items():
             setattr(layer, name, value)
         torch.testing.assert_close(called(layer, inputs), called(fresh, inputs))
-    # The method __setstate__ of torch's recurrent layers reads a later attribute.
+    # The method __setstate__ of torch's recurrent layers reads `_flat_weights`, which torch added after 2017.
     for make in (lambda: nn.LSTM(3, 4), lambda: nn.GRU(3, 4, bidirectional=True)):
         file = written(layer_of_2017(make, _RNN))
         with pytest.raises(AttributeError, match="_flat_weights"):

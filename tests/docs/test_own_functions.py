@@ -50,7 +50,7 @@ def test_the_page(tmp_path: Path) -> None:
                 assert same(expected, got), got
                 ran += 1
     shown = printed(program)
-    assert len(shown) == program.count("print(") == 5
+    assert len(shown) == program.count("print(") == 6
     assert run(tmp_path, "python", "-c", program).splitlines() == shown
     assert ran == 7
     assert list(tmp_path.glob("swish-*-py3-none-linux_*.whl"))

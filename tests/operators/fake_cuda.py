@@ -68,7 +68,7 @@ def fake_call(call: Call, inside: bool, dtype: torch.dtype | None) -> None:
     with mode:
         given: list[Any] = [torch.ones_like(y) for y in differentiable]
         if call.cls.module.name in ("LSTMFused", "GRUFused"):
-            # the gradient by `storage`, the node's additional last output, which its backward reads
+            # the gradient w.r.t. `storage`, an additional last output, which the backward reads
             given.append(None)
     node: Any = differentiable[0].grad_fn
     with torch.no_grad(), mode if inside else contextlib.nullcontext():

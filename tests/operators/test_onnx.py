@@ -1,4 +1,4 @@
-"""Layers of thnn.nn in torch.onnx.export: the operators of the standard that torch's layers have."""
+"""Layers of thnn.nn export to the same operators of ONNX as torch's layers."""
 
 from __future__ import annotations
 

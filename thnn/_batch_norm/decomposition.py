@@ -20,7 +20,7 @@ def batch_normalization(
     eps: float,
 ) -> tuple[Tensor, ...] | None:
     """The results in evaluation: the output, and empty tensors in place of the batch statistics and the updated
-    statistics."""
+    statistics; None in training."""
     if train:
         return None
     dtype = stages.statistics_dtype(input)

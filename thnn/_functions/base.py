@@ -282,8 +282,9 @@ class FunctionBase:
 
     @classmethod
     def _spelled(cls, names: Sequence[str]) -> str:
-        """The arguments of a call as text for error messages: (input, bias or None, kW, kH, ceil_mode=False). Optional
-        tensors may be followed by arguments without a default, which =None would deny."""
+        """The arguments of a call as text for error messages: (input, bias or None, kW, kH, ceil_mode=False). An
+        optional tensor before an argument without a default is written `bias or None`: `bias=None` would suggest that
+        the rest have defaults, too."""
         words: list[str] = []
         default_follows = True
         for name in reversed(names):

@@ -178,8 +178,8 @@ class LoadedModule(Registry):
     def bench(self, rounds: int = 15, device: str = "cpu") -> None:
         """Times the benchmark rows of the cases against torch on a device, cpu or cuda, and prints them.
 
-        Raises ValueError without a file of cases and for a missing device, and the errors of a first call with a CUDA
-        tensor (`load`).
+        Raises ValueError without a file of cases and for a missing device; a first call with a CUDA tensor may raise
+        the errors of `load`.
         """
         from thnn.testing.bench import bench_loaded
 

@@ -8,8 +8,8 @@ inference:
     net.new_var("weight", torch.randn(10, 64) * 0.1)
     net.new_var("scale", torch.ones(10))
     net.new_var("bias", torch.zeros(10))
-    net.append_op(Operator("Linear", input="x", weight="weight", output="h"))
-    batch_norm_layer(net, "h", "y", "scale", "bias")
+    net.append_op(thnn.graph.Operator("Linear", input="x", weight="weight", output="h"))
+    thnn.graph.batch_norm_layer(net, "h", "y", "scale", "bias")
     net.train("y", x=batch)
     net.infer("y", x=other)
 

@@ -37,7 +37,7 @@ static void setGrid(BatchNorm *b)
     if (channelsLast) {
       blocks = MAX(ceilDivide(MIN_TILES / 2, b->channelTiles), elements / TILE_ELEMENTS);
       blocks = MIN(blocks, positions / 32);
-      /* The channel pairs of all blocks use at most half of the scratch memory. */
+      /* The two sums per channel of all blocks fill at most half of the scratch memory. */
       blocks = MIN(blocks, (int64_t)(THNN_SCRATCH_LIMIT / 2 / (2 * sizeof(accreal))) / C);
     }
     blocks = MAX(1, blocks);

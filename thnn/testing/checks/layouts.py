@@ -40,7 +40,8 @@ def _all(kind: str, n: str, tensor: Tensor) -> Tensor:
 
 
 def check_layouts(case: Case, sample: SampleInput) -> None:
-    """Tensors that are read, in every layout: first one tensor at a time in that layout, then all tensors."""
+    """Results do not depend on the layout of the tensors that are read: each layout for one tensor at a time, then for
+    all."""
     runner = CaseRunner(case, sample)
     everything = runner.run()
     expected = runner.defined(everything)

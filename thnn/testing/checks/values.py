@@ -101,8 +101,8 @@ def _check_rounded(case: Case, sample: SampleInput, dtype: torch.dtype, toleranc
     got = runner.run()
     for key, tensor in expected.items():
         if tensor.is_floating_point():
-            # Values beyond the range of the type become infinite, except the lowest float64, of empty windows, which is
-            # the lowest number of the type of the arithmetic: on the CPU the lowest float32, rounded to the type.
+            # Values beyond the range of the type become infinite. The lowest float64 marks an empty window, for which
+            # the CPU returns the lowest float32, rounded to the type, and CUDA the lowest number of the type.
             result = got[key].dtype
             is_lowest = tensor == torch.finfo(torch.float64).min
             lowest = torch.tensor(torch.finfo(result if runner.is_on_device else torch.float32).min)
