@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import dataclasses
 import importlib
 import os
 import sys
@@ -161,8 +162,9 @@ is_exporting: Callable[[], bool] = _private(
     lambda: torch.compiler.is_compiling() and not is_dynamo_compiling(),
 )
 
+_RELEASE = tuple(int(n) for n in torch.__version__.split(".")[:2])
 #: Whether torch.compile traces attributes that are set on results.
-traces_attributes: Final = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 9)
+traces_attributes: Final = _RELEASE >= (2, 9)
 
 
 def marked_constant(function: _F) -> _F:
@@ -499,6 +501,18 @@ def assert_async(condition: Tensor, message: str) -> None:
 
 
 # torch.distributed, which only its callers import
+
+
+def use_numbers_of_each_call(operator: Any) -> None:
+    """Puts the numbers of a call into the key of DTensor's cache of shardings.
+
+    Before 2.9, an operator whose tensors DTensor redistributes got the numbers of the first call with this sharding.
+    """
+    if _RELEASE < (2, 9):
+        from torch.distributed.tensor import DTensor
+
+        infos = DTensor._op_dispatcher.sharding_propagator.op_to_schema_info
+        infos[operator] = dataclasses.replace(infos[operator], static_argnum=0)
 
 
 def backend_of(process_group: Any, device: torch.device) -> Any:

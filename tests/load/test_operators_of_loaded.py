@@ -72,6 +72,7 @@ _KERNELS = {
 }
 
 
+@pytest.mark.needs_torch("2.9", "torch.export traces no attributes that a module computes")
 def test_a_saved_program_finds_the_operators_of_its_library(
     write: Callable[..., Path], tmp_path: Path
 ) -> None:

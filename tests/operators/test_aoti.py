@@ -20,6 +20,7 @@ torch.save([model(torch.ones(n, 3)) for n in (2, 5)], sys.argv[2])
 
 @pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:.isinstance.treespec, LeafSpec:FutureWarning")
+@pytest.mark.filterwarnings("ignore:Skipping serialization of skipfiles:UserWarning")  # torch 2.6
 def test_package(tmp_path: Path) -> None:
     """Another process loads the package, and calls it with batches of two sizes."""
     torch.manual_seed(0)

@@ -202,6 +202,7 @@ def test_gradients_of_samples_and_ensembles() -> None:
         torch.vmap(network())(X[:, None])
 
 
+@pytest.mark.needs_torch("2.9", "the option guard_filter_fn of torch.compile")
 def test_compiled_code_checks_no_wrapper_of_a_forward() -> None:
     """Dynamo checks in each call what tracing read. That must be no closure of a wrapped forward, and only three
     functions of the machinery of the classes."""
@@ -329,6 +330,7 @@ def test_states_of_any_strides(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.needs_torch("2.9", "torch.compile of packed sequences")
 @pytest.mark.parametrize("name", ["LSTM", "GRU"])
 def test_packed_sequences_with_initial_states(name: str) -> None:
     model = getattr(thnn.nn, name)(3, 4)

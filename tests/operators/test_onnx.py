@@ -24,6 +24,10 @@ pytestmark = [
 ]
 
 
+_DYNAMO = pytest.mark.needs_torch("2.9", "torch.onnx.export(dynamo=True) of the layers")
+EXPORTERS = [pytest.param(True, marks=_DYNAMO), False]
+
+
 def exported(model: nn.Module, input: Tensor, dynamo: bool) -> Any:
     if dynamo:
         return torch.onnx.export(model, (input,), dynamo=True, verbose=False).model_proto
@@ -43,7 +47,7 @@ def check(model: nn.Module, input: Tensor, dynamo: bool) -> set[str]:
     return {node.op_type for node in graph.graph.node}
 
 
-@pytest.mark.parametrize("dynamo", [True, False])
+@pytest.mark.parametrize("dynamo", EXPORTERS)
 def test_network(dynamo: bool) -> None:
     torch.manual_seed(0)
     model = nn.Sequential(
@@ -55,13 +59,14 @@ def test_network(dynamo: bool) -> None:
 
 
 @pytest.mark.parametrize(("activation", "operator"), [("relu", "Relu"), ("relu6", "Clip")])
-@pytest.mark.parametrize("dynamo", [True, False])
+@pytest.mark.parametrize("dynamo", EXPORTERS)
 def test_rectified_batch_normalization(dynamo: bool, activation: Any, operator: str) -> None:
     model = thnn.nn.BatchNorm2d(3, activation=activation).eval()
     nn.init.constant_(model.weight, 8)
     assert check(model, torch.randn(2, 3, 4, 4), dynamo) >= {"BatchNormalization", operator}
 
 
+@_DYNAMO
 @pytest.mark.parametrize(
     ("layer", "shape", "operator"),
     [

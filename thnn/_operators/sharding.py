@@ -21,6 +21,7 @@ from torch.distributed.tensor.experimental import register_sharding
 
 from thnn._header import Module
 from thnn._operators.model import OperatorModel
+from thnn._torch import use_numbers_of_each_call
 
 Placements = Mapping[str, Any]
 
@@ -74,6 +75,7 @@ def _register(
         ]
 
     register_sharding(operator)(acceptable)
+    use_numbers_of_each_call(operator)
 
 
 def _is_batched(module: Module) -> bool:

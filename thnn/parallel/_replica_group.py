@@ -116,7 +116,7 @@ class _CallerState:
             for kind in sorted({"cpu", *(d.type for d in devices)} - {"meta"})
         ]
         self.autocast_cache = torch.is_autocast_cache_enabled()
-        self.default_device = torch.get_default_device()
+        self.default_device = torch.empty(0).device  # torch.get_default_device of 2.6 ignores `with device`
         self.streams = {d: torch.accelerator.current_stream(d) for d in devices if _is_accelerator(d)}
 
     @contextlib.contextmanager
