@@ -155,14 +155,19 @@ is_dynamo_compiling: Callable[[], bool] = _private(
     "torch.compiler:is_dynamo_compiling", "torch.compile breaks graphs at calls of thnn", lambda: False
 )
 
-# torch.export: before torch 2.7 this is known only where torch.compile does not trace, as it does for strict export.
-is_exporting: Callable[[], bool] = _private(
+_RELEASE = tuple(int(n) for n in torch.__version__.split(".")[:2])
+# torch.export. Before 2.13, torch.compile takes torch.compiler.is_exporting() for a constant, True: exporting is
+# then known only where torch.compile does not trace, as it does for strict export.
+_exporting: Callable[[], bool] | None = _private(
     "torch.compiler:is_exporting",
     "programs of strict torch.export call operators of thnn for the steps of LSTM and GRU",
-    lambda: torch.compiler.is_compiling() and not is_dynamo_compiling(),
+)
+is_exporting: Callable[[], bool] = (
+    _exporting
+    if _exporting is not None and _RELEASE >= (2, 13)
+    else lambda: torch.compiler.is_compiling() and not is_dynamo_compiling()
 )
 
-_RELEASE = tuple(int(n) for n in torch.__version__.split(".")[:2])
 #: Whether torch.compile traces attributes that are set on results.
 traces_attributes: Final = _RELEASE >= (2, 9)
 

@@ -115,7 +115,7 @@ def test_margins(reduction: str) -> None:
     scores, others, signs = torch.cartesian_prod(values, values, torch.tensor([-1.0, 0.0, 1.0])).unbind(1)
     for margin in (0.0, 0.5, 1.0):
         keywords = {"reduction": reduction, "margin": margin}
-        beside = scores != margin  # there torch 2.15 and older releases give the two one-sided derivatives
+        beside = scores != margin  # there torch 2.14 and older releases give the two one-sided derivatives
         compare("HingeEmbeddingLoss", (), keywords, scores[beside], signs[beside])
         compare("MarginRankingLoss", (), keywords, scores, others, signs)
     rows = torch.cartesian_prod(values, values, values)

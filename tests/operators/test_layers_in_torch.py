@@ -448,7 +448,7 @@ def test_traces_of_max_unpooling_keep_no_sizes() -> None:
     [
         *("compile", "export", "jit.trace"),
         pytest.param(
-            "make_fx", marks=pytest.mark.lost_in_torch("2.15", "nor does the program of torch's layer run")
+            "make_fx", marks=pytest.mark.lost_in_torch("2.14", "nor does the program of torch's layer run")
         ),
     ],
 )
