@@ -73,10 +73,14 @@ class Registry:
         return None
 
     @property
-    def reversed_tasks(self) -> Registry | None:
-        """The same functions, whose parallel loops run from the last task to the first; None if they cannot be compiled
-        so."""
-        return None
+    def has_reversed_tasks(self) -> bool:
+        """True if there are `reversed_tasks`: for functions that thnn.load has compiled."""
+        return False
+
+    @property
+    def reversed_tasks(self) -> Registry:
+        """The same functions, whose parallel loops run from the last task to the first, compiled now."""
+        raise NotImplementedError
 
 
 _HAND_WRITTEN: dict[str, type[FunctionBase]] = {

@@ -138,12 +138,13 @@ class LoadedModule(Registry):
 
         return cases_of(self)
 
+    @property
+    def has_reversed_tasks(self) -> bool:
+        return self._recipe is not None
+
     @functools.cached_property
-    def reversed_tasks(self) -> LoadedModule | None:
-        """The same functions, whose parallel loops run from the last task to the first; None for functions of a
-        package."""
-        if self._recipe is None:
-            return None
+    def reversed_tasks(self) -> LoadedModule:
+        assert self._recipe is not None
         recipe, functions = replace(self._recipe, reversed_tasks=True), [*self.functions.values()]
         path = build(recipe, functions, compile_into)
         if path is None:

@@ -69,6 +69,10 @@ def outputs_of(result: Any) -> tuple[Tensor, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
+# A sample is made once for the checks that follow one another, which only read its tensors.
+_arguments = functools.lru_cache(maxsize=64)(arguments)
+
+
 class CaseRunner:
     """Calls the functions of a case with copies of the tensors of one sample."""
 
@@ -81,7 +85,7 @@ class CaseRunner:
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
         self.device = case.device
         self.backend = case.registry.type2backend[dtype, self.device]
-        self.values = arguments(case, sample, dtype)
+        self.values = {**_arguments(case, sample, dtype)}
         self._generators = [a.name for a in self.forward.arguments if a.role == "generator"]
         self.values.update({name: torch.Generator() for name in self._generators})
         self.reseed()
@@ -380,7 +384,7 @@ def _transposed(tensor: Tensor) -> Tensor:
 
 
 def _sliced(tensor: Tensor) -> Tensor:
-    return _embed(tensor, [slice(1, 2 * s + 1, 2) for s in tensor.shape], [2 * s + 2 for s in tensor.shape])
+    return _embed(tensor, [slice(1, 2 * s + 1, 2) for s in tensor.shape], [2 * s + 1 for s in tensor.shape])
 
 
 def _padded(tensor: Tensor) -> Tensor:

@@ -128,7 +128,7 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
         for check, function in CHECKS.items():
             if check == "threads" and EMULATION and case.registry is PACKAGE:
                 continue  # the emulation has one thread, and torch computes the functions that it lacks
-            if check == "order" and (is_on_device or case.registry.reversed_tasks is None):
+            if check == "order" and (is_on_device or not case.registry.has_reversed_tasks):
                 continue
             if check in _NEED_CPU and is_on_device:
                 continue
@@ -162,8 +162,14 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
 def _on_part_of_batch(
     run: Callable[[Case, SampleInput, torch.dtype], None], case: Case, sample: SampleInput, dtype: torch.dtype
 ) -> None:
-    """Runs a check on the first part of a batch, of about 250,000 numbers, which is still split into tasks; on the
-    whole batch if the functions refuse the part, since tensors outside of the batch have its size, too."""
+    """Runs a check on the first part of a batch."""
+    run(case, _part_of_batch(case, sample, dtype), dtype)
+
+
+@functools.lru_cache(maxsize=4)
+def _part_of_batch(case: Case, sample: SampleInput, dtype: torch.dtype) -> SampleInput:
+    """The first part of a batch, of about 250,000 numbers, which is still split into tasks; the whole batch if the
+    functions refuse the part, since tensors outside of the batch have its size, too."""
     values = arguments(case, sample, dtype)
     tensors = {n: t for n, t in values.items() if isinstance(t, torch.Tensor) and t.dim()}
     size = next(iter(tensors.values())).shape[0]
@@ -175,10 +181,10 @@ def _on_part_of_batch(
         runner = CaseRunner(case, part, dtype)
         try:
             runner.call(runner.forward, runner.row(runner.forward))
-            sample = part
         except ERRORS:
-            pass
-    run(case, sample, dtype)
+            return sample
+        return part
+    return sample
 
 
 def _no_case(name: str) -> None:

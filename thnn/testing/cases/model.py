@@ -20,7 +20,7 @@ from thnn._classes import PACKAGE, Registry
 Maker = Callable[..., Tensor]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SampleInput:
     """One set of arguments of the forward: makers of tensors (None for an absent one) and values of scalars.
 
@@ -76,7 +76,7 @@ class Row:
     )  # phase -> floating-point operations (compute-bound rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """The case of a module, or of one of its functions that is neither forward nor backward."""
 

@@ -188,13 +188,14 @@ def check_nonfinite(case: Case, sample: SampleInput) -> None:
         names.append("gradOutput")
     usual = runner.expected()
     for name in names:
+        moved: dict[str, Tensor] = {}
         for number in (math.nan, math.inf, -math.inf):
             changed = _with_element(case, sample, name, number)
             try:
                 got = changed.run()
             except ERRORS:
                 continue  # the functions refuse the number
-            moved = _with_element(case, sample, name, _OTHER).expected()
+            moved = moved or _with_element(case, sample, name, _OTHER).expected()
             for key, expected in changed.expected().items():
                 phase, result = key.split(".")
                 if (phase in (case.phase, "updateOutput")) == (name == "gradOutput"):
