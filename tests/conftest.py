@@ -7,7 +7,7 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,12 @@ os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "0")
 import torch
 from built_tree import BuiltTree, build_copy
 from hypothesis import HealthCheck, settings
+
+import thnn
+
+# Otherwise the system takes back the memory of each large tensor, and a twentieth of the time is that of page faults.
+with suppress(NotImplementedError):  # outside of glibc
+    thnn.keep_freed_memory()
 
 # The same examples in every run.
 settings.register_profile(

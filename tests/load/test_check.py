@@ -211,6 +211,14 @@ def test_check_finds_mistakes(mistake: str, tmp_path: Path) -> None:
     assert not all(run_check(check).ok for check in found)
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a template that is compiled once, for tests that change its case only."""
+    folder = tmp_path_factory.mktemp("compiled")
+    write_templates("Mine", "pointwise", folder, package=False)
+    return folder
+
+
 @pytest.mark.parametrize(
     ("result", "message"),
     [
@@ -222,12 +230,12 @@ def test_check_finds_mistakes(mistake: str, tmp_path: Path) -> None:
     ],
 )
 def test_check_names_a_wrong_reference(
-    result: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    result: str, message: str, compiled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_templates("Mine", "pointwise", tmp_path, package=False)
-    case = tmp_path / "Mine_case.py"
-    case.write_text(re.sub(r"(?<=    return )input \*.*", result, case.read_text()))
-    assert not thnn.load(tmp_path / "Mine.h").check()
+    case = (tmp_path / "Mine_case.py").read_text()
+    (compiled / "Mine_case.py").write_text(re.sub(r"(?<=    return )input \*.*", result, case))
+    assert not thnn.load(compiled / "Mine.h").check()
     out = capsys.readouterr().out
     assert f"(and 2 more): Mine_updateOutput: the reference of the case Mine: {message}\n" in out
 

@@ -268,15 +268,16 @@ def test_layers_with_optional_arguments_in_networks(layer: nn.Module, inputs: li
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("options", "backend"),
+    ("name", "options", "backend"),
     [
-        ({"bias": False}, "aot_eager"),
-        ({"bidirectional": True, "num_layers": 2}, "aot_eager"),
-        ({"bidirectional": True, "num_layers": 2}, "inductor"),
+        ("LSTM", {"bias": False}, "aot_eager"),
+        ("GRU", {"bias": False}, "aot_eager"),
+        ("LSTM", {"bidirectional": True, "num_layers": 2}, "aot_eager"),
+        ("GRU", {"bidirectional": True, "num_layers": 2}, "aot_eager"),
+        ("LSTM", {"bidirectional": True, "num_layers": 2}, "inductor"),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("name", ["LSTM", "GRU"])
 def test_steps_of_a_sequence(name: str, options: dict[str, Any], backend: str) -> None:
     """Compiled code computes all steps in one operator."""
     model = getattr(thnn.nn, name)(4, 5, **options)
