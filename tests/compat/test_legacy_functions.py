@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from leaves import leaf
 from torch import Tensor, nn
 from torch.autograd import Function, Variable, gradcheck
 from torch.autograd.function import InplaceFunction, NestedIOFunction, once_differentiable
@@ -18,11 +19,6 @@ from torch.utils.checkpoint import checkpoint
 import thnn
 
 pytestmark = pytest.mark.usefixtures("compat")
-
-
-def leaf(*size: int) -> Tensor:
-    generator = torch.Generator().manual_seed(sum(size))
-    return torch.randn(size, dtype=torch.float64, generator=generator).requires_grad_()
 
 
 class Scale(Function):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from leaves import leaf
 from torch import Tensor
 
 import thnn
@@ -25,11 +26,6 @@ def client(name: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def leaf(*size: int) -> Tensor:
-    generator = torch.Generator().manual_seed(sum(size))
-    return torch.randn(size, dtype=torch.float64, generator=generator).requires_grad_()
 
 
 def test_calls_of_0_1() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from leaves import leaf
 from torch import Tensor, nn
 
 import thnn
@@ -69,10 +70,6 @@ def test_names_of_a_release(release: str) -> None:
         place = importlib.import_module(path)
         for name in names.split():
             assert callable(getattr(place.backend if is_backend else place, name))
-
-
-def leaf(*size: int) -> Tensor:
-    return torch.randn(*size, dtype=torch.float64, requires_grad=True)
 
 
 def written(module: str) -> Any:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 import pytest
 import torch
 import torch.nn.functional as F
+from leaves import leaf
 from torch import Tensor
 
 import thnn
@@ -23,11 +24,6 @@ COMMON_MODULES = {
     "LeakyReLU", "Sigmoid", "Tanh", "SoftMax", "LogSoftMax", "ClassNLLCriterion", "MSECriterion", "SmoothL1Criterion",
     "BCECriterion", "AbsCriterion",
 }  # fmt: skip
-
-
-def leaf(*size: int, dtype: torch.dtype = torch.float64) -> Tensor:
-    generator = torch.Generator().manual_seed(sum(size))
-    return torch.randn(size, dtype=dtype, generator=generator).requires_grad_()
 
 
 def node(tensor: Tensor) -> str:

@@ -9,15 +9,11 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from leaves import leaf
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 import thnn
-
-
-def leaf(*size: int, dtype: torch.dtype = torch.float64) -> Tensor:
-    generator = torch.Generator().manual_seed(sum(size))
-    return torch.randn(size, dtype=dtype, generator=generator).requires_grad_()
 
 
 def node(tensor: Tensor) -> str:

@@ -9,17 +9,13 @@ import pickle
 
 import pytest
 import torch
+from leaves import leaf
 from torch import Tensor
 
 import thnn
 from thnn._functions.base import FunctionBase
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import HeaderError, group_modules, parse_header, parse_header_text
-
-
-def leaf(*size: int, dtype: torch.dtype = torch.float64) -> Tensor:
-    generator = torch.Generator().manual_seed(sum(size))
-    return torch.randn(size, dtype=dtype, generator=generator).requires_grad_()
 
 
 def node(tensor: Tensor) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 from cube import HEADER, KERNEL
+from leaves import leaf
 from new_process import Program
 from torch.autograd import gradcheck, gradgradcheck
 
@@ -35,10 +36,6 @@ def shifted(input: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
 def square_of(input: torch.Tensor, target: torch.Tensor, sizeAverage: bool = True) -> torch.Tensor:
     losses = (input - target) ** 2
     return losses.mean() if sizeAverage else losses.sum()
-
-
-def leaf(*size: int) -> torch.Tensor:
-    return torch.randn(*size, dtype=torch.double, requires_grad=True)
 
 
 @pytest.mark.parametrize("flag", ["-ffast-math", "-Ofast"])
