@@ -30,11 +30,6 @@ typedef struct GroupNorm {
   const THTensor *weight, *bias, *save_mean, *save_std;
 } GroupNorm;
 
-static real *statistic(const THTensor *tensor, int64_t n, int64_t group)
-{
-  return TH_DATA(tensor) + n * tensor->stride[0] + group * tensor->stride[1];
-}
-
 static BatchNorm sampleAt(const GroupNorm *norm, int64_t n)
 {
   BatchNorm b = norm->sample;

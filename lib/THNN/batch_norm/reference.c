@@ -189,11 +189,6 @@ void THNN_(batchNormRunMoments)(const real *x, int64_t n, accreal *mean, accreal
 
 /* ---- groups ---- */
 
-static real *statistic(const THTensor *tensor, int64_t n, int64_t group)
-{
-  return TH_DATA(tensor) + n * tensor->stride[0] + group * tensor->stride[1];
-}
-
 void THNN_(groupNormForward)(THTensor *x, THTensor *out, const THTensor *weight, const THTensor *bias,
                              const THTensor *save_mean, const THTensor *save_std, int64_t groups, accreal eps)
 {
