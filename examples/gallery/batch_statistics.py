@@ -16,7 +16,7 @@ from torch import Tensor, nn
 import thnn
 from thnn.parallel import SelfDataParallel
 
-BLUE, ORANGE, GREEN, RED = "#0072b2", "#e69f00", "#009e73", "#d55e00"
+BLUE, ORANGE = "#0072b2", "#e69f00"
 torch.manual_seed(0)
 
 # %%

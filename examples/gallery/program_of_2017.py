@@ -9,6 +9,8 @@ Programs for PyTorch 0.1 to 0.3 called the functions of THNN directly. `thnn.com
 import io
 from contextlib import redirect_stdout
 
+import matplotlib.pyplot as plt
+
 import thnn
 
 # A training loop as it was written then.
@@ -23,7 +25,7 @@ x = Variable(torch.randn(8, 4))
 target = Variable(torch.randn(8, 1), volatile=False)
 weight = Variable(torch.randn(1, 4), requires_grad=True)
 
-for step in range(3):
+for step in range(40):
     hidden = Threshold(0, 0, False)(F.linear(x, weight))
     loss = F.mse_loss(hidden, target, size_average=False)
     loss.backward()
@@ -51,4 +53,9 @@ with thnn.compat:  # type: ignore[attr-defined]
     output = io.StringIO()
     with redirect_stdout(output):
         exec(compile(result.text, "program of 2017", "exec"), {})
-print(output.getvalue())
+lines = output.getvalue().splitlines()
+print(*lines[:3], "...", lines[-1], sep="\n")
+figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
+axes.plot([float(line.split()[1]) for line in lines], color="#0072b2")
+axes.set(xlabel="step", ylabel="loss")
+axes.spines[["top", "right"]].set_visible(False)
