@@ -357,6 +357,9 @@ in_vmap: Callable[[Tensor], bool] = _private(
     "forward mode over torch.vmap is an error of torch",
     lambda tensor: False,
 )
+_unwrap_if_dead: Any = _private(
+    "torch._C._functorch:unwrap_if_dead", "second derivatives of convolutions take 10 microseconds more"
+)
 _interpreters: Any = _private(
     "torch._C._functorch:get_interpreter_stack", "no forward mode inside torch.func"
 )
@@ -382,6 +385,18 @@ def in_transform() -> bool:
     """True inside torch.func transforms, forward-mode differentiation, torch.jit.trace and dispatch modes, and where it
     is not known. None of them sees a call of a C function."""
     return functorch_active() or forward_level() >= 0 or is_tracing() or _dispatch_modes() > 0
+
+
+@dynamo_disable  # torch.compile meets it where a graph breaks, as at backward()
+def call_node(node: type[torch.autograd.Function], *values: Any) -> Any:
+    """node.apply(*values), outside of torch.func minus its reading of the signature, which takes as long as ten small
+    kernels."""
+    if functorch_active() or node_apply is None or _unwrap_if_dead is None:
+        return node.apply(*values)
+    # A saved tensor may belong to a transform that has ended.
+    return node_apply.__get__(None, node)(
+        *[_unwrap_if_dead(v) if isinstance(v, Tensor) else v for v in values]
+    )
 
 
 def transforms() -> list[str] | None:

@@ -71,7 +71,7 @@ def test_function(name: str, check: str) -> None:
 def test_every_fact_makes_a_kind() -> None:
     """A fact that held for no class, or for all, would be misspelt."""
     kinds = [kind_of(cls).split(", ") for cls in thnn.function_classes.values()]
-    assert {kind[0] for kind in kinds} == {"linear", "bilinear", "constant", "formula", "separate rule"}
+    assert {kind[0] for kind in kinds} == {"linear", "bilinear", "constant", "formula"}
     for fact in FACTS:
         assert 0 < sum(fact in kind for kind in kinds) < len(kinds), fact
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from thnn._batch_norm import decomposition, formula, stages
 from thnn._binding.arguments import cast_for_autocast
-from thnn._binding.call import flag, results_of, run
+from thnn._binding.call import flag, results_of
 from thnn._binding.context import CONSTANT, GRADIENT, PLAIN, TRANSFORM, read_context
 from thnn._binding.library import ALLOCATE, THNN
 from thnn._functions.base import FunctionBase
@@ -22,7 +22,7 @@ from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 from thnn._operators import calls
 from thnn._plan import class_plan
-from thnn._torch import increment_version, is_dynamo_compiling
+from thnn._torch import in_transform, increment_version, is_dynamo_compiling
 
 
 class BatchNormalization(FunctionBase):
@@ -166,123 +166,62 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
                 )
             )
             return (*gradients, None)
+        # Without relu, only the size of the bias matters.
+        bias = parameters[1] if relu else like_bias
         statistics = running_mean, running_var, save_mean, save_std
+        kept = input, weight, bias, *statistics, train, 0.0, *scalars
         if context == TRANSFORM:
-            # Without relu, only the size of the bias matters.
-            bias = parameters[1] if relu else like_bias
-            kept = input, weight, bias, *statistics, train, 0.0, *scalars
             return calls.gradients(made, needs, gradOutput, kept)
-        bias = parameters[1] if relu else None
-        eps = scalars[0]
-        output = _evaluated(input, weight, bias, statistics, eps) if relu and not train else None
-        gradients = _gradients(
-            (needs[0], needs[1], needs[2] and has_bias),
-            gradOutput,
-            input,
-            weight,
-            bias,
-            statistics,
-            eps,
-            limit=scalars[1] if relu else None,
-            output=output,
-            by_statistics=input.requires_grad,
-        )
-        return (*gradients, None)
+        found = rule(needs, gradOutput, **dict(zip(kept_names, kept)))
+        return (*(found.get(name) for name in ("gradInput", "gradWeight", "gradBias")), None)
 
-    def operator_rule(operators: Any) -> Any:
-        """The rule of thnn/_operators/rules.py."""
-
-        def rule(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
+    def rule(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
+        """The gradients as differentiable operations."""
+        input, weight, bias, eps = (values[name] for name in ("input", "weight", "bias", "eps"))
+        mean, inverse, counts = values["save_mean"], values["save_std"], None
+        if mean is None:
+            mean, variance = values["running_mean"], values["running_var"]
+            inverse = stages.inverse_deviation(variance.to(stages.statistics_dtype(input)), eps)
+        elif input.requires_grad or in_transform():
+            # Derivatives of the gradients w.r.t. the batch statistics are needed.
+            counts = [input.numel() // max(input.shape[1], 1)]
+        part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
+        if relu:
             output = None
-            if relu:
+            if not values["train"] or in_transform():
+                # By the C function: computed from the rounded inverse deviation in evaluation, elements near 0 could
+                # change sign.
+                calls.define(made)
                 with torch.no_grad():
-                    given = {"momentum": 0.0, **values}
-                    output = operators.forward(*(given.get(n) for n in operators.given))[0]
-            statistics = tuple(values[n] for n in ("running_mean", "running_var", "save_mean", "save_std"))
-            found = _gradients(
-                needs[:3],
-                gradOutput,
-                values["input"],
-                values["weight"],
-                values["bias"],
-                statistics,
-                values["eps"],
-                limit=values["limit"] if relu else None,
-                output=output,
-                by_statistics=True,
-            )
-            names = ("gradInput", "gradWeight", "gradBias")
-            return {name: gradient for name, gradient in zip(names, found) if gradient is not None}
+                    output = made._operators.forward(*(values[n] for n in made._operators.given))[0]
+            part = formula.relu_backward(part, values["limit"], output)
+        needed = needs[0], needs[1], needs[2] and bias is not None
+        (found,) = formula.gradients([part], [needed], eps, counts)
+        names = ("gradInput", "gradWeight", "gradBias")
+        return {name: gradient for name, gradient in zip(names, found) if gradient is not None}
 
-        return rule
-
+    plan = class_plan(module, keeps_inputs=False)
+    kept_names = (*plan.keep, *plan.operator_scalars)
     tensors = BatchNormalization._names[:5]
     scalars = updateOutput.function.scalars
     members = {
         "__module__": "thnn",
         "__doc__": docstring(module, tensors, [a.name for a in scalars]),
         "module": module,
-        "plan": class_plan(module, keeps_inputs=False),
+        "plan": plan,
         "_names": (*tensors, *(a.name for a in scalars)),
         "_defaults": {a.name: a.default for a in scalars if a.default is not None},
         "_normalize": staticmethod(normalize),
         "forward": staticmethod(forward),
         "backward": staticmethod(backward),
-        "_operator_rule": staticmethod(operator_rule),
+        "_rule": staticmethod(rule),
         "_decomposition": staticmethod(
             decomposition.batch_normalization_relu if relu else decomposition.batch_normalization
         ),
     }
-    made = type(f"{name}Function", (BatchNormalization,), members)
+    made: Any = type(f"{name}Function", (BatchNormalization,), members)
     return made
 
 
-def _gradients(
-    needs: Any,
-    gradOutput: Tensor,
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    statistics: tuple[Any, ...],
-    eps: float,
-    *,
-    limit: float | None,
-    output: Tensor | None,
-    by_statistics: bool,
-) -> formula.Gradients:
-    """The gradients w.r.t. input, weight and bias as differentiable operations.
-
-    `limit` is the limit of relu; None: no relu. `output` is the output of the forward; None: relu recomputes it from
-    the statistics. `by_statistics`: derivatives of the gradients w.r.t. the batch statistics are needed.
-    """
-    running_mean, running_var, mean, inverse = statistics
-    counts = None
-    if mean is None:
-        mean, inverse = (
-            running_mean,
-            stages.inverse_deviation(running_var.to(stages.statistics_dtype(input)), eps),
-        )
-    elif by_statistics:
-        counts = [input.numel() // max(input.shape[1], 1)]
-    part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
-    if limit is not None:
-        part = formula.relu_backward(part, limit, output)
-    return formula.gradients([part], [needs], eps, counts)[0]
-
-
-def _evaluated(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, statistics: tuple[Any, ...], eps: float
-) -> Tensor:
-    """The output in evaluation, by the C function: computed from the rounded inverse deviation, elements near 0 could
-    change sign."""
-    running_mean, running_var, *_ = statistics
-    given = {"running_mean": running_mean, "running_var": running_var, "train": False, "eps": eps}
-    unused = {"save_mean": None, "save_std": None, "momentum": 0.0}
-    with torch.no_grad():
-        output: Tensor = run(_EVALUATE, input=input, weight=weight, bias=bias, **given, **unused)["output"]
-    return output
-
-
-_EVALUATE = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])
 BatchNormalizationFunction = _make("BatchNormalization", relu=False)
 BatchNormalizationReLUFunction = _make("BatchNormalizationReLU", relu=True)

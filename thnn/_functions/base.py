@@ -106,10 +106,8 @@ class FunctionBase:
 
     # Operators (thnn/_operators), defined at the first use.
     _library: ClassVar[Library] = THNN
-    # The rule of derivatives.py. The second one, of batch normalization, takes the operators and returns a rule of
-    # thnn/_operators/rules.py.
+    # The rule of derivatives (thnn/_derivatives/rule.py); None: derivatives are products of the C functions.
     _rule: ClassVar[Callable[..., Any] | None] = None
-    _operator_rule: ClassVar[Callable[..., Any] | None] = None
     # The forward in torch operations, of a class that is written by hand (thnn/_operators/decompositions.py).
     _decomposition: ClassVar[Callable[..., Any] | None] = None
     # The function in torch operations that was given to thnn.load.

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from torch import Tensor
+
 from thnn._binding.arguments import to_bool
 from thnn._binding.call import flag, planned
 from thnn._binding.context import TRANSFORM
@@ -52,14 +54,18 @@ def _make(
 ) -> type[FunctionBase]:
     plan = class_plan(module, reference is not None, library.fact(OUTPUT_FOR_INPUT, module))
     rule = _derivatives.rule(module, library, cls_name, reference)
-    of_rule = _derivatives.values(rule, plan.kept_values)
+    of_rule = [] if rule is None else _derivatives.values(rule, plan.kept_values)
     gradients, rest = plan.gradients(), (None,) * len(plan.variables + plan.options)
     kept_names = (*plan.keep, *plan.operator_scalars)
+    is_linear = plan.forward.function.derivative in ("linear", "constant")
 
     def differentiate(context: int, needs: Sequence[bool], values: tuple[Any, ...]) -> tuple[Any, ...]:
         named = dict(zip(plan.kept_values, values))
-        if context == TRANSFORM:
+        if context == TRANSFORM or rule is None:
             kept = tuple(named[name] for name in kept_names)
+            if context != TRANSFORM and is_linear:
+                # The gradient requires one only if gradOutput does.
+                kept = tuple(v.detach() if isinstance(v, Tensor) else v for v in kept)
             return cls._backward_through_operators(needs, named["gradOutput"], kept)
         found = rule(needs, **{name: named[name] for name in of_rule})
         return (*(found.get(name) if name else None for name in gradients), *rest)
@@ -71,7 +77,7 @@ def _make(
         "module": module,
         "plan": plan,
         "_library": library,
-        "_rule": staticmethod(rule),
+        "_rule": None if rule is None else staticmethod(rule),
         "_reference": reference,
         "has_second_derivatives": _derivatives.has_second_derivatives(module, library, reference),
         "compute": compute,

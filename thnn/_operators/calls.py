@@ -101,9 +101,7 @@ def gradients(
     """The gradients w.r.t. all arguments of a node, computed by operators; None for arguments without a gradient."""
     define(cls)
     operators = cls._operators
-    values = dict(zip(operators.kept, kept))
-    wanted = [n and a.name in operators.differentiable for a, n in zip(operators.tensors, needs)]
-    found = apply_backward(operators, wanted, gradOutput, values)
+    found = apply_backward(operators, needs, gradOutput, dict(zip(operators.kept, kept)))
     named = {operators.gradient_of[g]: value for g, value in found.items()}
-    by_tensor = [named.get(a.name) for a in operators.tensors]
-    return tuple(by_tensor[k] if k < len(by_tensor) else None for k in range(len(needs)))
+    by_tensor = [named.get(a.name) for a in operators.tensors[: len(needs)]]
+    return (*by_tensor, *(None,) * (len(needs) - len(by_tensor)))

@@ -16,20 +16,18 @@ from torch import Tensor
 from thnn._derivatives.formulas import LINEAR_IN
 from thnn._operators import rules
 from thnn._operators.model import OperatorModel
-from thnn._torch import below_forward_level, in_vmap, transforms
+from thnn._torch import below_forward_level, call_node, in_vmap, transforms
 
 
-def _save(ctx: Any, names: Sequence[str], values: Sequence[Any]) -> None:
-    """Saves tensors for backward and for forward mode; other values, and None, as attributes."""
-    tensors = [v for v in values if isinstance(v, Tensor)]
-    ctx.save_for_backward(*tensors)
-    ctx.save_for_forward(*tensors)
-    ctx.names = [n for n, v in zip(names, values) if isinstance(v, Tensor)]
-    ctx.others = {n: v for n, v in zip(names, values) if not isinstance(v, Tensor)}
+def _save(ctx: Any, values: Sequence[Any], tensors: int) -> None:
+    """Saves values, of which the first are tensors or None, for backward and for forward mode."""
+    ctx.save_for_backward(*values[:tensors])
+    ctx.save_for_forward(*values[:tensors])
+    ctx.scalars = values[tensors:]
 
 
-def _saved(ctx: Any) -> dict[str, Any]:
-    return {**dict(zip(ctx.names, ctx.saved_tensors)), **ctx.others}
+def _saved(ctx: Any, names: Sequence[str]) -> dict[str, Any]:
+    return dict(zip(names, (*ctx.saved_tensors, *ctx.scalars)))
 
 
 def pull_back(f: Callable[..., Any], *primals: Tensor) -> tuple[Any, Callable[..., tuple[Any, ...]]]:
@@ -76,6 +74,7 @@ def make_node(operators: OperatorModel) -> Any:
     """The autograd function of a forward; its attribute `backward_node` is the autograd function of the gradients."""
     o = operators
     name = o.cls.__name__
+    variables = ["gradOutput", *o.kept]
 
     class Backward(torch.autograd.Function):
         """(mask of needed gradients, gradOutput, *values in the order of `kept`) -> the gradients that are needed."""
@@ -90,11 +89,11 @@ def make_node(operators: OperatorModel) -> Any:
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
             ctx.needs = _needs(o, inputs[0])
             ctx.set_materialize_grads(False)
-            _save(ctx, ["gradOutput", *o.kept], inputs[1:])
+            _save(ctx, inputs[1:], 1 + o.kept_tensors)
 
         @staticmethod
         def backward(ctx: Any, *of: Tensor | None) -> tuple[Any, ...]:
-            values = _saved(ctx)
+            values = _saved(ctx, variables)
             gradients = [
                 torch.zeros_like(values[o.template_of[n]]) if g is None else g
                 for n, g in zip(o.wanted_gradients(ctx.needs, values), of)
@@ -118,7 +117,7 @@ def make_node(operators: OperatorModel) -> Any:
                 moved = [torch.zeros_like(values[n]) if given[n] is None else given[n] for n in names]
                 return push_forward(f, [values[n] for n in names], moved)
 
-            results: tuple[Tensor, ...] = tangents_of(name, of, _saved(ctx), tangents[1:])
+            results: tuple[Tensor, ...] = tangents_of(name, of, _saved(ctx, variables), tangents[1:])
             return results
 
     class Forward(torch.autograd.Function):
@@ -147,7 +146,7 @@ def make_node(operators: OperatorModel) -> Any:
             # Results without a derivative have the tangent None, but zeros if they are batched, since torch.vmap loses
             # the marks of mark_non_differentiable().
             ctx.zeros = [t.shape if in_vmap(t) and t.is_floating_point() else None for t in outputs[1:]]
-            _save(ctx, o.kept, [values[n] for n in o.kept])
+            _save(ctx, [values[n] for n in o.kept], o.kept_tensors)
             constant = [t for n, t in results.items() if n not in {a.name for a in o.outputs}]
             ctx.mark_non_differentiable(*constant, *outputs[len(o.results) :])
 
@@ -155,11 +154,8 @@ def make_node(operators: OperatorModel) -> Any:
         def backward(ctx: Any, gradOutput: Tensor | None, *_: Any) -> tuple[Any, ...]:
             if gradOutput is None:
                 return (None,) * len(o.given)
-            values = _saved(ctx)
-            needs = tuple(
-                bool(n) and a.name in o.differentiable for a, n in zip(o.tensors, ctx.needs_input_grad)
-            )
-            found = rules.apply_backward(o, needs, gradOutput, values)
+            values = _saved(ctx, o.kept)
+            found = rules.apply_backward(o, ctx.needs_input_grad[: len(o.tensors)], gradOutput, values)
             named = {o.gradient_of[g]: value for g, value in found.items()}
             return tuple(named.get(n) for n in o.given)
 
@@ -172,7 +168,7 @@ def make_node(operators: OperatorModel) -> Any:
                         raise NotImplementedError(f"{name}: {n}: the derivative by {n} is not implemented")
                 linear_in = o.library.fact(LINEAR_IN, o.module)
                 if linear_in is not None and linear_in(values) in given:
-                    found = o.node.apply(*({**values, **given}.get(n) for n in o.given))
+                    found = call_node(o.node, *({**values, **given}.get(n) for n in o.given))
                     return found[0] if isinstance(found, tuple) else found
                 needs = tuple(a.name in given for a in o.tensors)
                 names = o.wanted_gradients(needs, values)
@@ -186,7 +182,7 @@ def make_node(operators: OperatorModel) -> Any:
                 (tangent,) = pull(tuple(given[o.gradient_of[n]] for n in names))
                 return tangent
 
-            tangent = tangents_of(name, of, _saved(ctx), tangents)
+            tangent = tangents_of(name, of, _saved(ctx, o.kept), tangents)
             zeros = [None if shape is None else tangent.new_zeros(shape) for shape in ctx.zeros]
             return (tangent, *zeros) if zeros else tangent
 
@@ -235,7 +231,7 @@ def _one(o: OperatorModel, name: str) -> tuple[bool, ...]:
 def _product(o: OperatorModel, values: Mapping[str, Any], **tensors: Any) -> Tensor:
     """The forward with other tensors."""
     given = {**values, **tensors}
-    results = o.node.apply(*(given.get(n) for n in o.given))
+    results = call_node(o.node, *(given.get(n) for n in o.given))
     return results if isinstance(results, Tensor) else results[0]
 
 

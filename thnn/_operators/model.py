@@ -47,7 +47,6 @@ class FunctionClass(Protocol):
     _library: ClassVar[Library]
     _reference: ClassVar[Callable[..., Any] | None]
     _rule: ClassVar[Callable[..., Any] | None]
-    _operator_rule: ClassVar[Callable[..., Any] | None]
     _decomposition: ClassVar[Callable[..., Any] | None]
     _call: ClassVar[OperatorCall]
     # Since the first call of `calls.define`:
@@ -93,9 +92,12 @@ class OperatorModel:
         self.template_of = {
             gradient: name for kernel in self.kernels for gradient, name in kernel.templates.items()
         }
+        positions = {a.name: k for k, a in enumerate(self.tensors)}
+        self._gradient_at = [(gradient, positions[n], n) for gradient, n in self.gradient_of.items()]
         self.differentiable = frozenset(self.gradient_of.values())
         # The names that backward kernels take, among them results of the forward.
         self.kept = list(self.kernels[0].arguments) if self.kernels else []
+        self.kept_tensors = len(self.cls.plan.keep) if self.kernels else 0
 
     def _backward_kernels(self) -> Sequence[BackwardKernel]:
         return backward_kernels(self.cls.plan, self.library)
@@ -105,10 +107,11 @@ class OperatorModel:
 
         `values` has None for an absent tensor, and nothing for one that no backward function takes.
         """
-        wanted = {
-            a.name for a, needed in zip(self.tensors, needs) if needed and values.get(a.name, a) is not None
-        }
-        return [gradient for gradient, name in self.gradient_of.items() if name in wanted]
+        return [
+            gradient
+            for gradient, position, name in self._gradient_at
+            if needs[position] and values.get(name, gradient) is not None
+        ]
 
     def decomposed_forward(self, *values: Any) -> Any:
         """The results of the forward operator, by torch operations where a tracer asks for these."""

@@ -6,7 +6,7 @@ and scalars that the backward functions take, by name; it returns the gradients 
 
 from __future__ import annotations
 
-import inspect
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,47 +14,35 @@ from torch import Tensor
 
 from thnn._derivatives import rule as derivatives
 from thnn._operators.model import OperatorModel, Rule
+from thnn._torch import call_node
 
 
 def rule_of(operators: OperatorModel) -> Rule:
     """The rule of a module; it raises NotImplementedError if the module can be differentiated only once."""
-    module = operators.module
-    if is_multilinear(operators):
-        return _by_backward(operators)
-    if operators.cls._operator_rule is not None:
-        own: Rule = operators.cls._operator_rule(operators)
-        return own
-    rule = operators.cls._rule or derivatives.rule(module, operators.library, operators.cls.__name__)
-    return _by_formula(rule)
+    formula = operators.cls._rule
+    if formula is None:
+        return functools.partial(_by_backward, operators)
+    names = derivatives.values(formula, ["gradOutput", *operators.kept, "inplace"])
+
+    def rule(needs: Sequence[bool], gradOutput: Tensor, **values: Any) -> Mapping[str, Tensor]:
+        all_values = {**values, "gradOutput": gradOutput, "inplace": False}
+        found: Mapping[str, Tensor] = formula(needs, **{n: all_values[n] for n in names})
+        return found
+
+    return rule
 
 
 def is_multilinear(operators: OperatorModel) -> bool:
     """True if the derivatives of the backward functions are products that the C functions compute."""
-    forward = operators.module.forward
-    if operators.cls._reference is not None:
-        return False
-    return forward is not None and forward.derivative in ("linear", "bilinear", "constant")
+    return operators.cls._rule is None
 
 
-def _by_formula(formula: Rule) -> Rule:
-    names = [*inspect.signature(formula).parameters][2:]
-
-    def rule(needs: Sequence[bool], gradOutput: Tensor, **values: Any) -> Mapping[str, Tensor]:
-        return formula(
-            needs, gradOutput=gradOutput, **{n: False if n == "inplace" else values[n] for n in names}
-        )
-
-    return rule
-
-
-def _by_backward(operators: OperatorModel) -> Rule:
+def _by_backward(
+    operators: OperatorModel, needs: Sequence[bool], gradOutput: Tensor, **values: Any
+) -> Mapping[str, Tensor]:
     """The backward functions themselves; `differentiation` computes their derivatives by calling the forward and the
     backward functions."""
-
-    def rule(needs: Sequence[bool], gradOutput: Tensor, **values: Any) -> Mapping[str, Tensor]:
-        return apply_backward(operators, needs, gradOutput, values)
-
-    return rule
+    return apply_backward(operators, needs, gradOutput, values)
 
 
 def apply_backward(
@@ -65,5 +53,5 @@ def apply_backward(
     kept = [values.get(n) for n in operators.kept]
     # One bit per tensor, since torch.vmap takes a tuple apart.
     mask = sum(1 << k for k, needed in enumerate(needs) if needed)
-    results = operators.node.backward_node.apply(mask, gradOutput, *kept)
+    results = call_node(operators.node.backward_node, mask, gradOutput, *kept)
     return dict(zip(names, results if isinstance(results, tuple) else (results,)))

@@ -373,7 +373,7 @@ def kind_of(cls: type[FunctionBase]) -> str:
 
     The machinery treats all classes of a kind alike, so a check of the machinery needs one class of each.
     """
-    rule = _forward(cls).derivative or ("formula" if cls._operator_rule is None else "separate rule")
+    rule = _forward(cls).derivative or "formula"
     return ", ".join([rule, *(name for name, holds in FACTS.items() if holds(cls))])
 
 
