@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from thnn._functions.recurrent import GRUFusedFunction, LSTMFusedFunction
 from thnn._header import Function, Module
 from thnn._header.registry import functions, modules
 from thnn._operators.calls import define
+from thnn._spelling import nearest
 
 
 class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
@@ -28,8 +28,8 @@ class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
     def __getitem__(self, name: str) -> type[FunctionBase]:
         cls = self._classes.get(name)
         if cls is None and name not in self:
-            near = difflib.get_close_matches(f"{name}Function", self._modules, 1, 0.7)
-            raise KeyError(f"no class {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+            near = nearest(f"{name}Function", self._modules, 0.7)
+            raise KeyError(f"no class {name!r}" + (f"; did you mean {near!r}?" if near else ""))
         if cls is None:
             cls = self._classes.setdefault(name, self._make(self._modules[name]))
         return cls

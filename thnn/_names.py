@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from importlib import import_module
+
+from thnn._spelling import nearest
 
 # Name -> the module that defines it, imported at the first access: `regenerate` must work without a library.
 HOMES = {
@@ -54,7 +55,7 @@ def hint(name: str) -> str:
         return f"; did you mean thnn.nn.{' or '.join(per_dimension)}?"
     layer = next((n for n in layers if n.lower() == stem.lower()), stem)
     known = {c: c for c in classes} | {n: f"nn.{n}" for n in layers}
-    near = [k for k in known if k.lower() == name.lower()]
+    near = next((k for k in known if k.lower() == name.lower()), "")
     if not near and layer in layers:
         found = re.search(r"Computed by ([^.]+)", getattr(import_module("thnn.nn"), layer).__doc__ or "")
         if found is None:
@@ -65,7 +66,7 @@ def hint(name: str) -> str:
     if not near and isinstance(getattr(import_module("torch.nn"), layer, None), type):
         return f"; torch.nn.{layer} works beside the layers of thnn"
     if not near:
-        near = difflib.get_close_matches(name, known, 1, 0.85)
+        near = nearest(name, known, 0.85)
     if near:
-        return f"; did you mean thnn.{known[near[0]]}?"
+        return f"; did you mean thnn.{known[near]}?"
     return "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from thnn._header import Function, Module, group_modules
+from thnn._spelling import nearest
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -62,9 +62,7 @@ def modules_named(texts: Sequence[str]) -> list[str]:
 
 def hint(text: str) -> str:
     """A hint for a text that matches nothing: a header of that name, or the module with the closest name."""
-    in_lower_case = {name.lower(): name for name in modules()}
-    near = difflib.get_close_matches(text.lower(), in_lower_case, 1)
-    meant = header_called(text) or (in_lower_case[near[0]] if near else "")
+    meant = header_called(text) or nearest(text, modules(), ignore_case=True)
     question = f"did you mean {meant}? " if meant else ""
     return f"{question}python -m thnn list shows all modules"
 

@@ -5,13 +5,12 @@ The tables and the function that applies them (`decide`) need only names and tag
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .._spelling import did_you_mean
+from .._spelling import did_you_mean, nearest
 
 Role = Literal[
     "state",  # THNNState*
@@ -157,12 +156,12 @@ def misspelt_phase(phase: str, others: Set[str]) -> str | None:
     """The phase of a forward or backward that is spelled nearly as `phase` and that the module lacks; None if there is
     none. `others` are the phases of the module. A longer name, such as backward2 or updateOutputGPU, is taken to be
     intended, unless it is a plural."""
-    missing = {known.lower(): known for known in ("updateOutput", *BACKWARD_PHASES) if known not in others}
+    missing = [known for known in ("updateOutput", *BACKWARD_PHASES) if known not in others]
     # accUpdateGradParameters, a phase of 2017, is as near to accGradParameters as 0.85.
-    near = difflib.get_close_matches(phase.lower(), missing, 1, 0.86) if phase.isalpha() else []
-    if not near or phase.lower().removeprefix(near[0]) not in ("", "s", phase.lower()):
+    near = nearest(phase, missing, 0.86, ignore_case=True) if phase.isalpha() else ""
+    if not near or phase.lower().removeprefix(near.lower()) not in ("", "s", phase.lower()):
         return None
-    return missing[near[0]]
+    return near
 
 
 def gradient_of(name: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import keyword
 import math
 import re
@@ -10,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from .._spelling import nearest
 from . import roles
 from .lexer import Comment, Lexed, Source, Token
 from .model import TENSOR_TYPES, Size
@@ -105,11 +105,7 @@ def derivative(lexed: Lexed, declaration: Declaration, doc: str) -> tuple[str, s
         if _HALF_DERIVATIVE.search(doc):
             lexed.fail(declaration.name, "expected [DERIVATIVE kind] with both brackets on one line")
         for words in map(str.split, _BRACKETS.findall(doc)):
-            if (
-                words
-                and _TAG_LIKE.fullmatch(words[0])
-                and difflib.get_close_matches(words[0], ["DERIVATIVE"], 1, 0.75)
-            ):
+            if words and _TAG_LIKE.fullmatch(words[0]) and nearest(words[0], ["DERIVATIVE"], 0.75):
                 lexed.fail(declaration.name, f"unknown tag [{' '.join(words)}]; did you mean DERIVATIVE?")
             if len(words) == 2 and words[0].upper() == "DERIVATIVE" and words[1] in DERIVATIVES:
                 lexed.fail(
@@ -280,9 +276,9 @@ def _tags(source: Source, comment: Comment, where: str) -> Iterator[Tag]:
         elif words[0] in roles.TAGS and roles.TAGS[name]:
             source.fail(start, f"{where}expected [{name} {roles.TAGS[name]}]")
         elif _TAG_LIKE.fullmatch(words[0]):
-            near = difflib.get_close_matches(words[0], roles.TAGS, 1, 0.75)
-            near = (near and [tag for tag in roles.TAGS if words[0].startswith(tag)]) or near
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = nearest(words[0], roles.TAGS, 0.75)
+            near = (near and next((tag for tag in roles.TAGS if words[0].startswith(tag)), "")) or near
+            hint = f"; did you mean {near}?" if near else ""
             if near or not count:
                 source.fail(start, f"{where}unknown tag [{' '.join(words)}]{hint}")
 
