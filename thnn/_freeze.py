@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import torch
@@ -15,7 +15,7 @@ from thnn._convert import convert, revert
 from thnn._rewrite.nested import same
 from thnn._rewrite.report import Layer, Report
 from thnn._rewrite.rewriting import rewrite
-from thnn.graph.folding import folded_parameters
+from thnn.graph.folding import folded_parameters, pairs, why_apart
 from thnn.graph.in_place import Proxy
 from thnn.graph.mode_views import has_hooks
 from thnn.graph.tracing import functions_as_nodes
@@ -25,10 +25,6 @@ _INLINE = {
     nn.AlphaDropout, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.ELU, nn.Flatten, nn.Hardtanh, nn.Identity,
     nn.LeakyReLU, nn.ReLU, nn.ReLU6, nn.Sigmoid, nn.Softmax, nn.Tanh,
 }  # fmt: skip
-_CONVOLUTIONS = (
-    nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d
-)  # fmt: skip
-_NORMALIZATIONS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 def freeze(model: nn.Module, *example: Any) -> Frozen:
@@ -204,11 +200,18 @@ def _fold(root: fx.GraphModule) -> tuple[dict[Layer, fx.Node], list[Layer]]:
     uses = Counter(n.target for n in root.graph.nodes if n.op == "call_module")
     read = {id(_member(root, n.target)) for n in root.graph.nodes if n.op == "get_attr"}
     folded, apart = {}, []
-    for node, source in list(_pairs(root)):
+    for node, source in pairs(root.graph, lambda node: root.get_submodule(str(node.target))):
         before: Any = root.get_submodule(str(source.target))
         normalization: Any = root.get_submodule(str(node.target))
+        if not all(type(m).__module__.startswith("torch.nn.modules.") for m in (before, normalization)):
+            continue  # such as a parametrized layer, whose weight cannot be assigned
         entry = Layer(str(node.target), type(normalization).__name__)
-        if reason := _why_not(before, normalization, source, uses, read):
+        reason = why_apart(source, before, normalization, source.meta["example_value"].dim())
+        if not reason and uses[source.target] > 1:
+            reason = f"{source.target} is called more than once"
+        if not reason and (id(before.weight) in read or id(before.bias) in read):
+            reason = f"the forward reads a parameter of {source.target}"
+        if reason:
             apart.append(entry._replace(remark=reason))
             continue
         weight, bias = folded_parameters(
@@ -221,18 +224,6 @@ def _fold(root: fx.GraphModule) -> tuple[dict[Layer, fx.Node], list[Layer]]:
     root.delete_all_unused_submodules()
     root.recompile()
     return folded, apart
-
-
-def _pairs(root: fx.GraphModule) -> Iterator[tuple[fx.Node, fx.Node]]:
-    """The calls of batch normalization, each with the call of a convolution or Linear before it."""
-    for node in root.graph.nodes:
-        if node.op != "call_module" or type(root.get_submodule(str(node.target))) not in _NORMALIZATIONS:
-            continue
-        source = next(iter(node.all_input_nodes), None)
-        if source is not None and source.op == "call_module":
-            before = root.get_submodule(str(source.target))
-            if type(before) in _CONVOLUTIONS or type(before) is nn.Linear:
-                yield node, source
 
 
 def _check_dims(root: fx.GraphModule, sources: Iterable[fx.Node]) -> None:
@@ -253,23 +244,3 @@ def with_dims(input: Tensor, dims: int, layer: str) -> Tensor:
             f" after the layer is folded into it, got shape {tuple(input.shape)}"
         )
     return input
-
-
-def _why_not(
-    before: Any, normalization: Any, source: fx.Node, uses: Counter[Any], read: Container[int]
-) -> str:
-    if has_hooks(before) or has_hooks(normalization):
-        return "has a hook, or the layer before it has"
-    if len(source.users) > 1:
-        return f"the result of {source.target} is read elsewhere, too"
-    if uses[source.target] > 1:
-        return f"{source.target} is called more than once"
-    if id(before.weight) in read or id(before.bias) in read:
-        return f"the forward reads a parameter of {source.target}"
-    if normalization.running_mean is None or normalization.running_var is None:
-        return "it has no running statistics"
-    # Dimension 1 is normalized, which is not the one of the features or channels.
-    if source.meta["example_value"].dim() != before.weight.dim():
-        samples = "more than one dimension" if type(before) is nn.Linear else "no dimension"
-        return f"{source.target} gets {samples} of samples"
-    return ""

@@ -100,6 +100,8 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], int]] = {
     "parametrized": (parametrized, (5, 1, 6, 6), 1),
     "one layer": (lambda: nn.BatchNorm1d(4), (5, 4), 0),
     "Linear on sequences": (lambda: nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(5)), (2, 5, 4), 0),
+    # Dimension 1, which is normalized, is not the dimension of the channels.
+    "one image": (lambda: nn.Sequential(nn.Conv2d(1, 3, 1), nn.BatchNorm1d(3)), (1, 3, 4), 0),
     "transformer": (lambda: nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), (2, 5, 4), 0),
 }
 

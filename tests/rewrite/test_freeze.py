@@ -90,6 +90,7 @@ PAIRS: dict[str, Callable[[], tuple[list[nn.Module], Tensor]]] = {
         torch.randn(2, 4, 5, 6),
     ),
     "ConvTranspose2d with a size of its output": lambda: ([Upsampling()], torch.randn(2, 3, 5, 6)),
+    "SyncBatchNorm": lambda: ([nn.Conv1d(3, 4, 3), nn.SyncBatchNorm(4)], torch.randn(2, 3, 9)),
     "Linear": lambda: ([nn.Linear(3, 4), nn.BatchNorm1d(4), nn.LeakyReLU()], torch.randn(5, 3)),
     "a converted model": lambda: (
         [thnn.nn.Conv2d(3, 4, 3), thnn.nn.BatchNorm2d(4, activation="relu")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,27 +15,21 @@ from thnn.graph.branch import Branch, attribute
 from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks
 
 _AFFINE_LAYERS = (ConvBase, nn.Linear)
+_HOMES = ("torch.nn.modules.", "thnn.nn.")
 
 
 def fold_branch(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dtype]]) -> None:
     """Replaces each pair of a convolution or Linear and its batch normalization by one folded module."""
     graph, root = branch.graph, branch._root
     views = type(root.module)._views
-    for node in list(graph.nodes):
-        if node.op != "call_module":
-            continue
-        before = _input(node)
-        if before is None or before.op != "call_module" or len(before.users) != 1:
-            continue
+    for node, before in pairs(graph, lambda node: attribute(root, str(node.target))):
         input = _input(before)
-        if input is None:
+        if input is None or before.name not in sizes:
             continue
-        normalization, module = attribute(root, node.target), attribute(root, str(before.target))
-        if not _foldable(module, normalization) or before.name not in sizes:
-            continue
+        normalization, module = attribute(root, str(node.target)), attribute(root, str(before.target))
         dims = len(sizes[before.name][0])
-        if isinstance(module, nn.Linear) and dims != 2:
-            continue  # dimension 1, which is normalized, is not the dimension of the features
+        if why_apart(before, module, normalization, dims):
+            continue
         view = folded_view(views, module, normalization, dims)
         name = f"folded_{len(vars(root))}"
         setattr(root, name, view)
@@ -49,25 +44,45 @@ def fold_branch(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dt
     branch._compile()
 
 
+def pairs(graph: fx.Graph, layer_of: Callable[[fx.Node], nn.Module]) -> list[tuple[fx.Node, fx.Node]]:
+    """The calls of batch normalization, each with the call of a convolution or Linear before it. The forwards of both
+    layers are those of torch or thnn."""
+    found = []
+    for node in graph.nodes:
+        before = _input(node) if node.op == "call_module" else None
+        if before is None or before.op != "call_module":
+            continue
+        normalization, module = layer_of(node), layer_of(before)
+        if (
+            isinstance(normalization, BatchNormBase)
+            and isinstance(module, _AFFINE_LAYERS)
+            and all(type(m).forward.__module__.startswith(_HOMES) for m in (normalization, module))
+        ):
+            found.append((node, before))
+    return found
+
+
+def why_apart(before: fx.Node, module: Any, normalization: Any, dims: int) -> str:
+    """Why batch normalization cannot be folded into the layer that `before` calls, whose result has `dims` dimensions;
+    '' if it can."""
+    if has_hooks(module) or has_hooks(normalization):
+        return "has a hook, or the layer before it has"
+    if len(before.users) > 1:
+        return f"the result of {before.target} is read elsewhere, too"
+    if normalization.running_mean is None or normalization.running_var is None:
+        return "it has no running statistics"
+    # Dimension 1 is normalized, which is not the one of the features or channels.
+    if dims != 2 + len(getattr(module, "kernel_size", ())):
+        samples = "more than one dimension" if isinstance(module, nn.Linear) else "no dimension"
+        return f"{before.target} gets {samples} of samples"
+    return ""
+
+
 def _input(node: fx.Node) -> fx.Node | None:
     """The single argument of a layer, by position or keyword; None for other calls."""
     arguments = [*node.args, *node.kwargs.values()]
     one = arguments[0] if len(arguments) == 1 and {*node.kwargs} <= {"input"} else None
     return one if isinstance(one, fx.Node) else None
-
-
-def _foldable(module: nn.Module, normalization: nn.Module) -> bool:
-    plain = ("torch.nn.modules.", "thnn.nn.")
-    return (
-        isinstance(module, _AFFINE_LAYERS)
-        and isinstance(normalization, BatchNormBase)
-        and type(module).forward.__module__.startswith(plain)
-        and type(normalization).forward.__module__.startswith(plain)
-        and normalization.running_mean is not None
-        and normalization.running_var is not None
-        and not has_hooks(module)
-        and not has_hooks(normalization)
-    )
 
 
 def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, dims: int) -> nn.Module:
