@@ -153,16 +153,13 @@ def results_of(
     if scaled:  # a kernel of another library need not read the factor
         flags |= SCALED if bound.library is THNN else MULTIPLIED
     positions = [i for i, letter in enumerate(letters) if letter != "."]
-    # New tensors that are float32 even if the tensors that determine them are not.
-    widened = [i for i in positions if letters[i] in "es" and bound.function.after_state[i].is_mixed]
 
     def repeat(arguments: tuple[Any, ...], report: int) -> Any:
         state = _take(report)
         values = list(arguments)
         gradient = values.pop() if scaled else None
         for i in positions:
-            is_wider = i in widened and getattr(values[i], "dtype", None) in NARROW_DTYPES
-            values[i] = (_WIDER_ALLOCATIONS if is_wider else _ALLOCATIONS)[letters[i]](values[i])
+            values[i] = new_result(bound.function.after_state[i], letters[i], values[i])
         if gradient is not None:
             _check_not_batched(gradient)
         values = _invoke(bound, ANY, values, state, [i for i in positions if letters[i] != "g"])
@@ -187,6 +184,14 @@ def planned(
         constant = ALLOCATE if row.letter == "g" else row.constant
         sources.append(Source(position, WHOLE if row.dimension is None else row.dimension, constant))
     return results_of(bound, plan.letters, sources, scaled=factor is not None)
+
+
+def new_result(argument: Argument, letter: str, like: Any) -> Any:
+    """The result with a letter of `results_of`, for the tensor that determines it; ALLOCATE where the C function
+    requests its size."""
+    # Mixed results are float32 even if the tensors that determine them are not.
+    is_wider = letter in "es" and argument.is_mixed and getattr(like, "dtype", None) in NARROW_DTYPES
+    return (_WIDER_ALLOCATIONS if is_wider else _ALLOCATIONS)[letter](like)
 
 
 def _check_not_batched(gradient: torch.Tensor) -> None:

@@ -17,9 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.arguments import NARROW_DTYPES, cast_for_autocast, check_one_device
+from thnn._binding.arguments import cast_for_autocast, check_one_device
+from thnn._binding.call import new_result
 from thnn._binding.library import ALLOCATE
-from thnn._header import Argument, Function
+from thnn._header import Function
 from thnn._operators import flops, shapes
 from thnn._operators.differentiation import make_node
 from thnn._operators.kernels import BackwardKernel, check_given, forward_kernel, packed
@@ -73,23 +74,19 @@ class Operators(OperatorModel):
 
     def fake_results(self, values: Mapping[str, Any]) -> list[Any]:
         """Results of the forward without memory, None for absent ones."""
-        forward = self.module.forward
-        assert forward is not None
-        row: list[Any] = []
+        forward, sources = self.cls.plan.forward
         found: dict[str, Any] = {}
-        first = values[self.tensors[0].name]
         for argument in forward.after_state:
-            name = argument.name
-            if name in self.results:
-                value = self._fake_result(argument, values, first)
-                row.append(value)
-                found[name] = value
-            elif argument.role == "buffer":
-                row.append(None)
-            elif name == "inplace":
-                row.append(False)
+            name, source = argument.name, sources[argument.name]
+            like = None if source.variable is None else values.get(source.variable)
+            if source.letter == ".":
+                found[name] = False if name == "inplace" else like
+            elif source.letter == "g":
+                is_absent = argument.is_optional and not values.get("train", True)
+                found[name] = None if is_absent else ALLOCATE
             else:
-                row.append(values.get(argument.variable))
+                found[name] = new_result(argument, source.letter, like)
+        row = [*found.values()]
         unknown = any(value is ALLOCATE for value in row)
         if unknown or not any(
             isinstance(n, torch.SymInt) for v in row if isinstance(v, Tensor) for n in v.shape
@@ -97,22 +94,8 @@ class Operators(OperatorModel):
             # Even if all sizes are known, so that the function can raise its errors.
             allocated = shapes.outputs(self.library.bind(forward), row)
             for position, output in allocated.items():
-                found[forward.after_state[position].name] = output.allocate(first)
+                found[forward.after_state[position].name] = output.allocate(values[self.tensors[0].name])
         return [found[name] for name in self.results]
-
-    def _fake_result(self, argument: Argument, values: Mapping[str, Any], first: Tensor) -> Any:
-        outputs = [a.name for a in self.outputs]
-        types = {a.name: a.type for a in self.tensors}
-        if self.module.is_criterion and (argument in self.outputs or argument.like in outputs):
-            if argument.type != self.tensors[0].type:
-                return ALLOCATE
-            is_wider = argument.is_mixed and first.dtype in NARROW_DTYPES
-            return first.new_empty((), dtype=torch.float32 if is_wider else first.dtype)
-        if argument.like is not None and types.get(argument.like) == argument.type:
-            return torch.empty_like(values[argument.like])
-        if argument.is_optional and not values.get("train", True):
-            return None
-        return ALLOCATE
 
     # Definitions
 
