@@ -526,9 +526,10 @@ def assert_async(condition: Tensor, message: str) -> None:
 def use_numbers_of_each_call(operator: Any) -> None:
     """Puts the numbers of a call into the key of DTensor's cache of shardings.
 
-    Before 2.9, an operator whose tensors DTensor redistributes got the numbers of the first call with this sharding.
+    Before 2.9, an operator whose tensors DTensor redistributes got the numbers of the first call with this sharding;
+    before 2.13, another mode of batch normalization was an error.
     """
-    if _RELEASE < (2, 9):
+    if _RELEASE < (2, 13):
         from torch.distributed.tensor import DTensor
 
         infos = DTensor._op_dispatcher.sharding_propagator.op_to_schema_info

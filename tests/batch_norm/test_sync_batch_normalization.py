@@ -403,7 +403,7 @@ def create_graph_elsewhere(rank: int) -> Any:
 @scenario
 def profiled(rank: int) -> Any:
     x = whole(1, 3, C).requires_grad_()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], acc_events=True) as profile:
         model()["second"](x).sum().backward()
     return [event.name for event in profile.events()]
 

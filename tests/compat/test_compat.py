@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.backends.thnn  # which torch may not have imported
 import torch.nn.functional as F
 from torch import nn
 
@@ -92,7 +93,6 @@ def test_install_is_idempotent_and_uninstall_restores() -> None:
 
 
 def test_nested_use_counts() -> None:
-    importlib.import_module("torch.nn.backends.thnn")  # torch may not have imported it
     before = snapshot()
     with thnn.compat as outer:
         assert outer is thnn.compat

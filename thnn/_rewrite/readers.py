@@ -12,14 +12,15 @@ from thnn.graph.in_place import IN_PLACE
 
 # Functions, methods and attributes whose result may be a view of their first argument, or this argument itself.
 VIEWS = {
-    *("H", "T", "_get_data_attr", "adjoint", "alias", "as_strided", "as_tensor", "atleast_1d", "atleast_2d"),
-    *("atleast_3d", "bfloat16", "broadcast_to", "chunk", "conj", "contiguous", "cpu", "cuda", "detach"),
-    *("diagonal", "double", "dropout", "dsplit", "expand", "expand_as", "flatten", "float", "getattr", "getitem"),
-    *("half", "hsplit", "identity", "imag", "linalg_diagonal", "mH", "mT", "matrix_H", "moveaxis", "movedim"),
-    *("narrow", "numpy_T", "permute", "pin_memory", "positive", "ravel", "real", "reshape", "reshape_as"),
-    *("resolve_conj", "resolve_neg", "select", "slice", "split", "split_with_sizes", "squeeze", "swapaxes"),
-    *("swapdims", "t", "tensor_split", "to", "transpose", "type", "type_as", "unbind", "unflatten", "unfold"),
-    *("unsafe_chunk", "unsqueeze", "view", "view_as", "view_as_complex", "view_as_real", "vsplit"),
+    *("H", "T", "_get_data_attr", "adjoint", "alias", "align_to", "as_strided", "as_tensor", "atleast_1d"),
+    *("atleast_2d", "atleast_3d", "bfloat16", "broadcast_to", "chunk", "conj", "contiguous", "cpu", "cuda"),
+    *("detach", "diagonal", "double", "dropout", "dsplit", "expand", "expand_as", "flatten", "float", "getattr"),
+    *("getitem", "half", "hsplit", "identity", "imag", "linalg_diagonal", "mH", "mT", "matrix_H", "moveaxis"),
+    *("movedim", "narrow", "numpy_T", "permute", "pin_memory", "positive", "ravel", "real", "refine_names"),
+    *("rename", "reshape", "reshape_as", "resolve_conj", "resolve_neg", "select", "slice", "split"),
+    *("split_with_sizes", "squeeze", "swapaxes", "swapdims", "t", "tensor_split", "to", "transpose", "type"),
+    *("type_as", "unbind", "unflatten", "unfold", "unsafe_chunk", "unsqueeze", "view", "view_as"),
+    *("view_as_complex", "view_as_real", "vsplit"),
 }  # fmt: skip
 _WRITING_OPERATORS = {
     function for name, function in vars(operator).items() if name.startswith("i") and f"__{name}__" in vars(operator)
