@@ -171,6 +171,12 @@ def _parser() -> argparse.ArgumentParser:
         help="interleaved blocks per implementation and layout (default 15)",
     )
     command.add_argument(
+        "--dtype",
+        choices=("bfloat16", "float16"),
+        help="time the rows of functions of float32 in this type, on the CPU, against torch in the type and against"
+        " thnn in float32 (other); without goals",
+    )
+    command.add_argument(
         "--no-compile",
         dest="compile",
         action="store_false",
@@ -519,7 +525,11 @@ def _refuse_options(options: argparse.Namespace, names: Sequence[str], why: str)
 def _refuse_unused_options(options: argparse.Namespace) -> None:
     """Refuses options that have no effect on rows of a header or of another device."""
     if options.device.partition(":")[0] != "cpu":
-        _refuse_options(options, ("threads", "return_freed_memory"), f"with --device {options.device}")
+        _refuse_options(
+            options, ("threads", "return_freed_memory", "dtype"), f"with --device {options.device}"
+        )
+    if options.dtype is not None:
+        _refuse_options(options, ("compile",), "with --dtype, which leaves out the networks")
     if options.pattern.endswith(".h"):
         names = ("json", "plot", "markdown", "compile", "return_freed_memory")
         _refuse_options(options, names, "with FILE.h")
@@ -535,7 +545,11 @@ def _bench(options: argparse.Namespace) -> int:
         try:
             if loaded is None:
                 return 1
-            return 0 if bench_loaded(loaded, options.rounds, options.device, options.threads) else 1
+            return (
+                0
+                if bench_loaded(loaded, options.rounds, options.device, options.threads, options.dtype)
+                else 1
+            )
         except (ValueError, NotImplementedError) as error:
             print(error, file=sys.stderr)
             return 1

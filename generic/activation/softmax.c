@@ -1,6 +1,7 @@
 #include "modules/LogSoftMax.h"
 #include "modules/SoftMax.h"
 #include "elementwise/softmax_walk.h"
+#include "runtime/pieces.h"
 #include "simd/vector_math.h"
 
 /* SoftMax and LogSoftMax. Both subtract the maximum of the channels and sum exp(x - max). A NaN among the channels, or
@@ -279,18 +280,40 @@ static ALWAYS_INLINE void taskGradInput(const SoftmaxWalk *walk, int64_t task, b
   else tileGradInput(&tile, tile.lanes, cacheG, cacheY, logarithm);
 }
 
-static void updateOutput(THNNState *state, THTensor *input, THTensor *output, bool logarithm)
+static void walkOutput(const THTensor *input, const THTensor *output, bool logarithm)
 {
-  THNN_CHECK_CHANNELS(input);
-  THNN_RESIZE_LIKE(output, input);
-  THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
-  THNN_RETURN_IF_META(state);
   SoftmaxWalk walk;
   thnn_softmaxWalkBegin(&walk, sizeof(real), 1, 2, (const THNNTensor *const[]){input, output});
   THNN_PARALLEL_FOR(task, walk.tasks, walk.elements) {
     if (logarithm) taskOutput(&walk, task, true);
     else taskOutput(&walk, task, false);
   }
+}
+
+static void walkGradInput(const THTensor *gradOutput, const THTensor *output, const THTensor *gradInput,
+                          bool logarithm)
+{
+  SoftmaxWalk walk;
+  thnn_softmaxWalkBegin(&walk, sizeof(real), logarithm ? 1 : 2, 3,
+                        (const THNNTensor *const[]){gradOutput, output, gradInput});
+  THNN_PARALLEL_FOR(task, walk.tasks, walk.elements) {
+    if (logarithm) taskGradInput(&walk, task, true);
+    else taskGradInput(&walk, task, false);
+  }
+}
+
+/* The dimensions before the channels. */
+static int sampleDims(const THTensor *tensor) { return tensor->ndim == 2 || tensor->ndim == 4; }
+
+static void updateOutput(THNNState *state, THTensor *input, THTensor *output, bool logarithm)
+{
+  THNN_CHECK_CHANNELS(input);
+  THNN_RESIZE_LIKE(output, input);
+  THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
+  THNN_TAKES_HALF(state);
+  THNN_RETURN_IF_META(state);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_WRITTEN(output)};
+  THNN_BY_PIECES(state, t, sampleDims(input), tensors, { walkOutput(t[0], t[1], logarithm); });
 }
 
 static void updateGradInput(THNNState *state, THTensor *gradOutput, THTensor *gradInput, THTensor *output,
@@ -301,14 +324,10 @@ static void updateGradInput(THNNState *state, THTensor *gradOutput, THTensor *gr
   THNN_RESIZE_LIKE(gradInput, output);
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, output);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
-  SoftmaxWalk walk;
-  thnn_softmaxWalkBegin(&walk, sizeof(real), logarithm ? 1 : 2, 3,
-                        (const THNNTensor *const[]){gradOutput, output, gradInput});
-  THNN_PARALLEL_FOR(task, walk.tasks, walk.elements) {
-    if (logarithm) taskGradInput(&walk, task, true);
-    else taskGradInput(&walk, task, false);
-  }
+  const THNNPieceOf tensors[] = {THNN_READ(gradOutput), THNN_READ(output), THNN_WRITTEN(gradInput)};
+  THNN_BY_PIECES(state, t, sampleDims(output), tensors, { walkGradInput(t[0], t[1], t[2], logarithm); });
 }
 
 void THNN_(SoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor *output)

@@ -28,6 +28,8 @@ void THNN_(GroupNormalization_updateOutput)(THNNState *state, THTensor *input, T
   THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, input->size[0], numGroups);
   THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, input->size[0], numGroups);
   checkOverlap(state, tensors, 6, 3, input);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, output);
   THNN_RETURN_IF_META(state);
   THNN_(groupNormForward)(input, output, weight, bias, save_mean, save_std, numGroups, eps);
 }
@@ -55,6 +57,9 @@ void THNN_(GroupNormalization_backward)(THNNState *state, THTensor *input, THTen
   THNN_CHECK_DISTINCT_ADDRESSES(gradWeight);
   THNN_CHECK_DISTINCT_ADDRESSES(gradBias);
   checkOverlap(state, tensors, 8, 3, gradOutput);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, gradOutput);
+  THNN_TAKES_HALF_OF(state, gradInput);
   THNN_RETURN_IF_META(state);
   THNN_(groupNormBackward)(input, gradOutput, gradInput, gradWeight, gradBias, weight, save_mean, save_std,
                            numGroups, scale);

@@ -1,5 +1,6 @@
 #include "modules/SpatialCrossMapLRN.h"
 #include "runtime/integer.h"
+#include "runtime/pieces.h"
 #include "simd/vector_math.h"
 
 /* Runs of lanes are neighbouring positions of a channel, or neighbouring channels of a pixel if channels are
@@ -34,7 +35,6 @@ static void check(THNNState *state, const THTensor *input, int size, double alph
              "expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got %s", THNN_shape(input));
   THNN_CHECK(size >= 1, size, "expected at least 1, got %d", size);
   *l = (Normalization){{1, 0, 0, 0}, size / 2, (size - 1) / 2, (real)(alpha / size), (real)beta, (real)k};
-  for (int d = 0; d < input->ndim; d++) l->size[d + 4 - input->ndim] = input->size[d];
 }
 
 /* Merges the rows of an image into one if they are adjacent in all tensors. */
@@ -74,9 +74,13 @@ typedef struct Run {
 
 typedef void RunFunction(const Normalization *l, const Run *run, int64_t channel, bool alongChannels);
 
-/* Calls `compute` for the runs of all images; where lanes are channels a run is a pixel, otherwise a channel. */
-static void forEachRun(Normalization *l, Image *const *images, int count, RunFunction *compute)
+/* Calls `compute` for the runs of all images, which have the size of `tensor`; where lanes are channels a run is a pixel,
+   otherwise a channel. */
+static void forEachRun(Normalization normalization, const THTensor *tensor, Image *const *images, int count,
+                       RunFunction *compute)
 {
+  Normalization *const l = &normalization;
+  for (int d = 0; d < tensor->ndim; d++) l->size[d + 4 - tensor->ndim] = tensor->size[d];
   bool alongChannels = l->size[CHANNEL] > 1;
   for (int k = 0; k < count; k++) alongChannels = alongChannels && images[k]->stride[CHANNEL] == 1;
   mergeRows(l, images, count);
@@ -150,9 +154,13 @@ void THNN_(SpatialCrossMapLRN_updateOutput)(THNNState *state, THTensor *input, T
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(scales, input);
   THNN_CHECK_NO_OVERLAP(scales, output);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
-  Image x = image(input), y = image(output), s = image(scales), *const images[] = {&x, &y, &s};
-  forEachRun(&l, images, 3, forwardRun);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_WRITTEN(output), THNN_WRITTEN(scales)};
+  THNN_BY_PIECES(state, t, input->ndim - 3, tensors, {
+    Image x = image(t[0]), y = image(t[1]), s = image(t[2]), *const images[] = {&x, &y, &s};
+    forEachRun(l, t[0], images, 3, forwardRun);
+  });
 }
 
 static void backwardRun(const Normalization *l, const Run *run, int64_t channel, bool alongChannels)
@@ -194,8 +202,13 @@ void THNN_(SpatialCrossMapLRN_updateGradInput)(THNNState *state, THTensor *input
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, scales);
   THNN_CHECK_NO_OVERLAP(gradInput, output);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
-  Image x = image(input), g = image(gradOutput), dx = image(gradInput), s = image(scales), y = image(output);
-  Image *const images[] = {&x, &g, &dx, &s, &y};
-  forEachRun(&l, images, 5, backwardRun);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_READ(gradOutput), THNN_WRITTEN(gradInput),
+                                 THNN_READ(scales), THNN_READ(output)};
+  THNN_BY_PIECES(state, t, input->ndim - 3, tensors, {
+    Image x = image(t[0]), g = image(t[1]), dx = image(t[2]), s = image(t[3]), y = image(t[4]);
+    Image *const images[] = {&x, &g, &dx, &s, &y};
+    forEachRun(l, t[0], images, 5, backwardRun);
+  });
 }

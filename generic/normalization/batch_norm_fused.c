@@ -39,6 +39,8 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
     THNN_CHECK_DISTINCT_ADDRESSES(running_var);
   }
   checkOverlap(state, tensors, 8, train ? 5 : 1, input);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, output);
   THNN_RETURN_IF_META(state);
 
   BatchNorm batch;
@@ -84,6 +86,9 @@ void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *
   THNN_CHECK_DISTINCT_ADDRESSES(gradWeight);
   THNN_CHECK_DISTINCT_ADDRESSES(gradBias);
   checkOverlap(state, tensors, 11, 3, gradOutput);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, gradOutput);
+  THNN_TAKES_HALF_OF(state, gradInput);
   THNN_RETURN_IF_META(state);
 
   const ChannelParameters parameters = {train ? save_mean : running_mean,

@@ -19,6 +19,7 @@ void THNN_(BatchNormalization_statistics)(THNNState *state, THTensor *input, THA
   CHECK_BATCH(input);
   THNN_RESIZE_TO(statistics, THNN_CONTIGUOUS, 2 * input->size[1] + 1);
   THNN_CHECK_NO_OVERLAP(statistics, input);
+  THNN_TAKES_HALF_OF(state, input);
   THNN_RETURN_IF_META(state);
   BatchNorm batch;
   THNN_(batchNormInit)(&batch, input, NULL, NULL, true);
@@ -93,6 +94,8 @@ void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTe
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(output, input);
   checkOverlap(state, tensors, 6, 1, input);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, output);
   THNN_RETURN_IF_META(state);
   const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu, limit};
   BatchNorm batch;
@@ -114,6 +117,8 @@ void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTen
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(sums, THNN_CONTIGUOUS, 2 * input->size[1]);
   checkOverlap(state, tensors, 7, 1, NULL);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, gradOutput);
   THNN_RETURN_IF_META(state);
   const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu, limit};
   BatchNorm batch;
@@ -142,6 +147,9 @@ void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTe
   }
   THNN_RESIZE_LIKE(gradInput, input);
   checkOverlap(state, tensors, 8, 1, gradOutput);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, gradOutput);
+  THNN_TAKES_HALF_OF(state, gradInput);
   THNN_RETURN_IF_META(state);
   const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu, limit};
   const ChannelPairs pairs = sums != NULL ? pairsOf(sums) : (ChannelPairs){0};

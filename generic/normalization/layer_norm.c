@@ -2,6 +2,7 @@
 #include "modules/RMSNormalization.h"
 #include "batch_norm/batch_norm.h"
 #include "normalization/batch_norm_checks.h"
+#include "runtime/half.h"
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
 #include "simd/lanes.h"
@@ -50,7 +51,8 @@
 
 typedef struct Rows {
   real *data;    /* NULL: absent */
-  bool adjacent; /* the elements of a row are adjacent */
+  int32_t type;  /* a half type whose elements are converted, as data then points to, otherwise THNN_TYPE_OTHER */
+  bool adjacent; /* the elements of a row are adjacent, and of type real */
   int64_t rowStride[THNN_MAX_DIM], stride[THNN_MAX_DIM];
 } Rows;
 
@@ -112,8 +114,9 @@ static void layerNormInit(LayerNorm *norm, THTensor *const *tensors, int dims)
     Rows *rows = &norm->operand[k];
     rows->data = all[k] != NULL ? TH_DATA(all[k]) : NULL;
     if (rows->data == NULL) continue;
+    rows->type = k < TENSORS && thnn_isHalf(tensors[k]->type) ? tensors[k]->type : THNN_TYPE_OTHER;
     int64_t next = 1;
-    rows->adjacent = true;
+    rows->adjacent = rows->type == THNN_TYPE_OTHER;
     for (int d = x->ndim - 1; d >= outer; d--) {
       rows->adjacent = rows->adjacent && (x->size[d] == 1 || all[k]->stride[d] == next);
       next *= x->size[d];
@@ -122,33 +125,47 @@ static void layerNormInit(LayerNorm *norm, THTensor *const *tensors, int dims)
     for (int d = 0; d < shape->rowDims; d++) rows->rowStride[d] = k < TENSORS ? rowStride[k][d] : 0;
   }
   const int64_t bytes = shape->rows * shape->length * (int64_t)sizeof(real);
-  shape->nonTemporal = out != NULL && out->data != x->data && (g == NULL || out->data != g->data) &&
+  shape->nonTemporal = out != NULL && norm->operand[OUT].adjacent && out->data != x->data &&
+                       (g == NULL || out->data != g->data) &&
                        thnn_exceedsLastLevelCache((g != NULL ? 3 : 2) * bytes);
 }
 
-static real *rowStart(const Shape *shape, const Rows *rows, int64_t row)
+/* The offset of a row from the first element of the tensor. */
+static int64_t rowStart(const Shape *shape, const Rows *rows, int64_t row)
 {
-  real *data = rows->data;
+  int64_t offset = 0;
   for (int d = shape->rowDims - 1; d > 0; row /= shape->rowSize[d--])
-    data += row % shape->rowSize[d] * rows->rowStride[d];
-  return shape->rowDims > 0 ? data + row * rows->rowStride[0] : data;
+    offset += row % shape->rowSize[d] * rows->rowStride[d];
+  return shape->rowDims > 0 ? offset + row * rows->rowStride[0] : offset;
 }
 
-/* Copies elements first to first + n - 1 of a row into `packed`, or back. */
-static void copyChunk(const Shape *shape, const Rows *rows, real *start, int64_t first, int64_t n, real *packed,
+/* Copies n elements, `stride` apart, from an offset on into `packed`, or back. */
+static void copyRun(const Rows *rows, int64_t offset, int64_t stride, int64_t n, real *packed, bool back)
+{
+  real *const data = rows->data + offset;
+  if (rows->type != THNN_TYPE_OTHER) {
+    const int64_t bytes = sizeof(uint16_t);
+    char *const halves = (char *)rows->data + offset * bytes;
+    if (back) thnn_narrowStrided(halves, stride * bytes, (const float *)packed, rows->type, n);
+    else thnn_widenStrided((float *)packed, halves, stride * bytes, rows->type, n);
+  } else if (back) {
+    for (int64_t j = 0; j < n; j++) data[j * stride] = packed[j];
+  } else {
+    for (int64_t j = 0; j < n; j++) packed[j] = data[j * stride];
+  }
+}
+
+/* Copies elements first to first + n - 1 of the row at an offset into `packed`, or back. */
+static void copyChunk(const Shape *shape, const Rows *rows, int64_t start, int64_t first, int64_t n, real *packed,
                       bool back)
 {
-  const int64_t inner = shape->size[shape->dims - 1], stride = rows->stride[shape->dims - 1];
+  const int last = shape->dims - 1;
+  const int64_t inner = last < 0 ? 1 : shape->size[last], stride = last < 0 ? 1 : rows->stride[last];
   for (int64_t i = 0, run; i < n; i += run) {
-    int64_t rest = (first + i) / inner, at = (first + i) % inner;
-    real *data = start + at * stride;
-    for (int d = shape->dims - 2; d >= 0; rest /= shape->size[d--])
-      data += rest % shape->size[d] * rows->stride[d];
+    int64_t rest = (first + i) / inner, at = (first + i) % inner, offset = start + at * stride;
+    for (int d = last - 1; d >= 0; rest /= shape->size[d--]) offset += rest % shape->size[d] * rows->stride[d];
     run = MIN(n - i, inner - at);
-    if (back)
-      for (int64_t j = 0; j < run; j++) data[j * stride] = packed[i + j];
-    else
-      for (int64_t j = 0; j < run; j++) packed[i + j] = data[j * stride];
+    copyRun(rows, offset, stride, run, packed + i, back);
   }
 }
 
@@ -159,8 +176,8 @@ static inline const real *loadChunk(const LayerNorm *norm, int k, int64_t row, i
 {
   const Rows *rows = &norm->operand[k];
   if (rows->data == NULL) return NULL;
-  real *const start = rowStart(&norm->shape, rows, row);
-  if (rows->adjacent) return start + first;
+  const int64_t start = rowStart(&norm->shape, rows, row);
+  if (rows->adjacent) return rows->data + start + first;
   copyChunk(&norm->shape, rows, start, first, n, buffer, false);
   return buffer;
 }
@@ -170,7 +187,7 @@ static inline real *resultChunk(const LayerNorm *norm, int64_t row, int64_t firs
 {
   const Rows *rows = &norm->operand[OUT];
   if (rows->data == NULL) return NULL;
-  return rows->adjacent ? rowStart(&norm->shape, rows, row) + first : buffer;
+  return rows->adjacent ? rows->data + rowStart(&norm->shape, rows, row) + first : buffer;
 }
 
 static inline void storeChunk(const LayerNorm *norm, int64_t row, int64_t first, int64_t n, real *buffer)
@@ -203,11 +220,11 @@ static accreal sumOfSquares(const real *x, int64_t n)
   return sum;
 }
 
-/* The mean of a row, 0 unless `centred`, and the sum of the squares of the centred elements. */
-static ALWAYS_INLINE void rowMoments(const LayerNorm *norm, int64_t row, bool centred, accreal *mean,
+/* The mean of a row, 0 unless `centred`, and the sum of the squares of the centred elements. A row of at most CHUNK
+   elements that are not adjacent stays in the buffer. */
+static ALWAYS_INLINE void rowMoments(const LayerNorm *norm, int64_t row, bool centred, real *buffer, accreal *mean,
                                      accreal *squares)
 {
-  real buffer[CHUNK];
   *mean = *squares = 0;
   for (int64_t first = 0, n; first < norm->shape.length; first += n) {
     /* Adjacent elements need no buffer, and the moments divide long runs themselves. */
@@ -263,17 +280,18 @@ static ALWAYS_INLINE void forwardRow(const LayerNorm *norm, int64_t row, bool ce
                                      THTensor *save_std, accreal eps)
 {
   accreal mean, squares;
-  rowMoments(norm, row, centred, &mean, &squares);
+  real xBuffer[CHUNK], wBuffer[CHUNK], bBuffer[CHUNK];
+  rowMoments(norm, row, centred, xBuffer, &mean, &squares);
+  const bool isLoaded = norm->shape.length <= CHUNK && !norm->operand[X].adjacent;
   const accreal inverse = inverseDeviation(squares / (accreal)MAX(1, norm->shape.length), eps);
   const RowStatistics k = {(real)mean, (real)inverse, (real)(((real)mean - mean) * inverse)};
   if (centred) *elementOf(save_mean, row) = k.mean;
   *elementOf(save_std, row) = k.inverse;
-  real xBuffer[CHUNK], wBuffer[CHUNK], bBuffer[CHUNK];
   /* The elements that were read last are most likely still in the cache. */
   for (int64_t end = norm->shape.length, first; end > 0; end = first) {
     first = (end - 1) / CHUNK * CHUNK;
     const int64_t n = end - first;
-    const real *x = loadChunk(norm, X, row, first, n, xBuffer);
+    const real *x = isLoaded ? xBuffer : loadChunk(norm, X, row, first, n, xBuffer);
     const real *w = loadChunk(norm, WEIGHT, 0, first, n, wBuffer);
     const real *b = loadChunk(norm, BIAS, 0, first, n, bBuffer);
     real *const y = resultChunk(norm, row, first, xBuffer);
@@ -339,7 +357,8 @@ static ALWAYS_INLINE RowCoefficients rowCoefficients(const LayerNorm *norm, int6
   RowCoefficients k = {{centred ? *elementOf(save_mean, row) : 0, (real)inverse, 0}, 0, 0};
   if (centred && fabs(k.statistics.mean * inverse) > LARGE_MEAN) {
     accreal mean, squares;
-    rowMoments(norm, row, true, &mean, &squares);
+    real buffer[CHUNK];
+    rowMoments(norm, row, true, buffer, &mean, &squares);
     k.statistics.shift = (real)((k.statistics.mean - mean) * inverse);
   }
   if (norm->operand[OUT].data == NULL) return k;
@@ -450,10 +469,10 @@ static void addTotals(const LayerNorm *norm, int k, int64_t first, int64_t n, co
   real buffer[GATHERED], *to = gradient->data + first;
   if (!gradient->adjacent) {
     to = buffer;
-    copyChunk(&norm->shape, gradient, gradient->data, first, n, buffer, false);
+    copyChunk(&norm->shape, gradient, 0, first, n, buffer, false);
   }
   for (int64_t i = 0; i < n; i++) to[i] += (real)(scale * totals[i]);
-  if (!gradient->adjacent) copyChunk(&norm->shape, gradient, gradient->data, first, n, buffer, true);
+  if (!gradient->adjacent) copyChunk(&norm->shape, gradient, 0, first, n, buffer, true);
 }
 
 /* Rows row to end - 1, with totals of all columns. */
@@ -575,6 +594,8 @@ static ALWAYS_INLINE void updateOutput(THNNState *state, THTensor *input, THTens
   if (centred) THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, rowCount(input, dims));
   THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, rowCount(input, dims));
   checkOverlap(state, tensors, 6, 3, input);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, output);
   THNN_RETURN_IF_META(state);
   LayerNorm norm;
   layerNormInit(&norm, (THTensor *[OPERANDS]){[X] = input, [OUT] = output, [WEIGHT] = weight, [BIAS] = bias},
@@ -601,6 +622,9 @@ static ALWAYS_INLINE void updateGradients(THNNState *state, THTensor *input, THT
   THNN_CHECK_DISTINCT_ADDRESSES(gradWeight);
   THNN_CHECK_DISTINCT_ADDRESSES(gradBias);
   checkOverlap(state, tensors, 8, 3, gradOutput);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, gradOutput);
+  THNN_TAKES_HALF_OF(state, gradInput);
   THNN_RETURN_IF_META(state);
   if (THNNTensor_numel(input) == 0) return;
   LayerNorm norm;

@@ -1,5 +1,6 @@
 #include "modules/FeatureLPPooling.h"
 #include "runtime/integer.h"
+#include "runtime/pieces.h"
 
 /* Lanes: outputs that are computed together, adjacent along the last dimension or, without one, along the features. */
 #define MOST_LANES 256
@@ -83,18 +84,9 @@ static void pool(const real *x, int64_t lane, int64_t feature, real *y, int64_t 
   else poolWith(x, lane, feature, y, yLane, n, width, power, true);
 }
 
-void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal power,
-                                          int width, int stride, bool batchMode)
+static void poolFeatures(const THTensor *input, const THTensor *output, accreal power, int width, int stride,
+                         bool batchMode)
 {
-  int64_t size[THNN_MAX_DIM];
-  check(state, input, power, width, stride, batchMode, size);
-  THNN_RETURN_IF_FAILED(state);
-  THNN_resize(state, "output", output, input->ndim, size,
-              THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS);
-  THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_NO_OVERLAP(output, input);
-  THNN_RETURN_IF_META(state);
-
   const Features x = features(input, batchMode), y = features(output, batchMode);
   const bool along = y.size[LANE] == 1; /* lanes along the features */
   const int64_t outputs = along ? 1 : y.size[FEATURE], lanes = along ? y.size[FEATURE] : y.size[LANE];
@@ -107,6 +99,24 @@ void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THT
          featureAt(&y, n, o, a, 0) + first * y.stride[along ? FEATURE : LANE], y.stride[along ? FEATURE : LANE],
          (int)MIN(MOST_LANES, lanes - first), width, power);
   }
+}
+
+void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal power,
+                                          int width, int stride, bool batchMode)
+{
+  int64_t size[THNN_MAX_DIM];
+  check(state, input, power, width, stride, batchMode, size);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_resize(state, "output", output, input->ndim, size,
+              THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK_NO_OVERLAP(output, input);
+  THNN_TAKES_HALF(state);
+  THNN_RETURN_IF_META(state);
+
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_WRITTEN(output)};
+  THNN_BY_PIECES(state, t, batchMode ? 1 : 0, tensors,
+                 { poolFeatures(t[0], t[1], power, width, stride, batchMode); });
 }
 
 /* n outputs and their windows: pointers to the first lane, the strides of lanes, and of features in a window. */
@@ -142,23 +152,9 @@ static void addSlopes(const LaneOperands *s, int64_t n, int width, accreal power
   else addSlopesWith(s, s->xLane, s->yLane, s->gLane, s->dxLane, n, width, power, true);
 }
 
-void THNN_(FeatureLPPooling_updateGradInput)(THNNState *state, THTensor *gradOutput, THTensor *input,
-                                             THTensor *output, THTensor *gradInput, accreal power, int width,
-                                             int stride, bool batchMode)
+static void gradFeatures(const THTensor *gradOutput, const THTensor *input, const THTensor *output,
+                         const THTensor *gradInput, accreal power, int width, int stride, bool batchMode)
 {
-  int64_t size[THNN_MAX_DIM];
-  check(state, input, power, width, stride, batchMode, size);
-  THNN_RETURN_IF_FAILED(state);
-  thnn_checkGradOutput(state, gradOutput, input->ndim, size);
-  THNN_CHECK(THNNTensor_hasSize(output, input->ndim, size), output, "expected the size %s, got %s",
-             THNN_shapeOf(input->ndim, size), THNN_shape(output));
-  THNN_RESIZE_LIKE(gradInput, input);
-  THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradInput, input);
-  THNN_CHECK_NO_OVERLAP(gradInput, output);
-  THNN_RETURN_IF_META(state);
-
   const Features x = features(input, batchMode), y = features(output, batchMode);
   const Features g = features(gradOutput, batchMode), dx = features(gradInput, batchMode);
   const bool along = y.size[LANE] == 1;
@@ -186,4 +182,28 @@ void THNN_(FeatureLPPooling_updateGradInput)(THNNState *state, THTensor *gradOut
       addSlopes(&s, along ? y.size[FEATURE] : lanes, width, power);
     }
   }
+}
+
+void THNN_(FeatureLPPooling_updateGradInput)(THNNState *state, THTensor *gradOutput, THTensor *input,
+                                             THTensor *output, THTensor *gradInput, accreal power, int width,
+                                             int stride, bool batchMode)
+{
+  int64_t size[THNN_MAX_DIM];
+  check(state, input, power, width, stride, batchMode, size);
+  THNN_RETURN_IF_FAILED(state);
+  thnn_checkGradOutput(state, gradOutput, input->ndim, size);
+  THNN_CHECK(THNNTensor_hasSize(output, input->ndim, size), output, "expected the size %s, got %s",
+             THNN_shapeOf(input->ndim, size), THNN_shape(output));
+  THNN_RESIZE_LIKE(gradInput, input);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
+  THNN_CHECK_NO_OVERLAP(gradInput, input);
+  THNN_CHECK_NO_OVERLAP(gradInput, output);
+  THNN_TAKES_HALF(state);
+  THNN_RETURN_IF_META(state);
+
+  const THNNPieceOf tensors[] = {THNN_READ(gradOutput), THNN_READ(input), THNN_READ(output),
+                                 THNN_WRITTEN(gradInput)};
+  THNN_BY_PIECES(state, t, batchMode ? 1 : 0, tensors,
+                 { gradFeatures(t[0], t[1], t[2], t[3], power, width, stride, batchMode); });
 }

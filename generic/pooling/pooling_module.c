@@ -1,5 +1,6 @@
 #include "pooling/pooling_module.h"
 #include "pooling/text.h"
+#include "runtime/pieces.h"
 
 static void checkArguments(THNNState *state, const PoolingWindow *window)
 {
@@ -27,7 +28,7 @@ static void checkArguments(THNNState *state, const PoolingWindow *window)
 }
 
 /* The dimension of a tensor, with or without N, that is the first axis of the window. Channels follow a single axis,
-   and precede two or three. */
+   and precede two or three. The dimensions before it are independent. */
 static int firstAxis(const Pooling *pooling, const THNNTensor *t)
 {
   return t->ndim - pooling->axes - (pooling->axes == 1);
@@ -179,9 +180,12 @@ void THNN_(maxPoolingUpdateOutput)(THNNState *state, const PoolingWindow *window
   checkWindow(state, input, window, &pooling);
   THNN_RETURN_IF_FAILED(state);
   prepareOutput(state, &pooling, input, output, indices);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
 
-  THNN_(poolingMax)(&pooling, input, output, indices);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_WRITTEN(output), THNN_WRITTEN(indices)};
+  THNN_BY_PIECES(state, t, firstAxis(&pooling, input), tensors,
+                 { THNN_(poolingMax)(&pooling, t[0], t[1], t[2]); });
 }
 
 void THNN_(maxPoolingUpdateGradInput)(THNNState *state, const PoolingWindow *window, THTensor *input,
@@ -191,11 +195,14 @@ void THNN_(maxPoolingUpdateGradInput)(THNNState *state, const PoolingWindow *win
   checkWindow(state, input, window, &pooling);
   THNN_RETURN_IF_FAILED(state);
   prepareGradInput(state, &pooling, input, gradOutput, gradInput, indices);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   const bool inWindows = THNN_(poolingCheckIndices)(state, &pooling, indices);
   THNN_RETURN_IF_FAILED(state);
 
-  THNN_(poolingMaxBackward)(&pooling, inWindows, gradOutput, indices, gradInput);
+  const THNNPieceOf tensors[] = {THNN_READ(gradOutput), THNN_READ(indices), THNN_WRITTEN(gradInput)};
+  THNN_BY_PIECES(state, t, firstAxis(&pooling, input), tensors,
+                 { THNN_(poolingMaxBackward)(&pooling, inWindows, t[0], t[1], t[2]); });
 }
 
 void THNN_(averagePoolingUpdateOutput)(THNNState *state, const PoolingWindow *window, THTensor *input,
@@ -205,9 +212,12 @@ void THNN_(averagePoolingUpdateOutput)(THNNState *state, const PoolingWindow *wi
   checkWindow(state, input, window, &pooling);
   THNN_RETURN_IF_FAILED(state);
   prepareOutput(state, &pooling, input, output, NULL);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
 
-  THNN_(poolingAverage)(&pooling, window->countPadding, input, output);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_WRITTEN(output)};
+  THNN_BY_PIECES(state, t, firstAxis(&pooling, input), tensors,
+                 { THNN_(poolingAverage)(&pooling, window->countPadding, t[0], t[1]); });
 }
 
 void THNN_(averagePoolingUpdateGradInput)(THNNState *state, const PoolingWindow *window, THTensor *input,
@@ -217,9 +227,12 @@ void THNN_(averagePoolingUpdateGradInput)(THNNState *state, const PoolingWindow 
   checkWindow(state, input, window, &pooling);
   THNN_RETURN_IF_FAILED(state);
   prepareGradInput(state, &pooling, input, gradOutput, gradInput, NULL);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
 
-  THNN_(poolingAverageBackward)(&pooling, window->countPadding, gradOutput, gradInput);
+  const THNNPieceOf tensors[] = {THNN_READ(gradOutput), THNN_WRITTEN(gradInput)};
+  THNN_BY_PIECES(state, t, firstAxis(&pooling, input), tensors,
+                 { THNN_(poolingAverageBackward)(&pooling, window->countPadding, t[0], t[1]); });
 }
 
 /* --- adaptive and fractional regions --- */
@@ -293,12 +306,16 @@ void THNN_(regionPoolingUpdateOutput)(THNNState *state, const RegionWindow *wind
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(output, randomSamples);
   THNN_CHECK_NO_OVERLAP(indices, randomSamples);
+  if (!randomSamples) THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   if (randomSamples) checkSampleValues(state, randomSamples);
   THNN_RETURN_IF_FAILED(state);
 
-  if (indices) THNN_(poolingRegionMax)(&regions, input, output, indices);
-  else THNN_(poolingRegionAverage)(&regions, input, output);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_WRITTEN(output), THNN_WRITTEN(indices)};
+  THNN_BY_PIECES(state, t, firstAxis(&regions.pooling, input), tensors, {
+    if (indices) THNN_(poolingRegionMax)(&regions, t[0], t[1], t[2]);
+    else THNN_(poolingRegionAverage)(&regions, t[0], t[1]);
+  });
 }
 
 /* The regions of an adaptive pooling that gave gradOutput. */
@@ -326,12 +343,16 @@ void THNN_(regionPoolingUpdateGradInput)(THNNState *state, const RegionWindow *w
   else checkAdaptedRegions(state, axes, input, gradOutput, &regions);
   THNN_RETURN_IF_FAILED(state);
   prepareGradInput(state, &regions.pooling, input, gradOutput, gradInput, indices);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   if (indices) THNN_(poolingRequireIndices)(state, &regions.pooling, indices);
   THNN_RETURN_IF_FAILED(state);
 
-  if (indices) THNN_(poolingRegionMaxBackward)(&regions, gradOutput, indices, gradInput);
-  else THNN_(poolingRegionAverageBackward)(&regions, gradOutput, gradInput);
+  const THNNPieceOf tensors[] = {THNN_READ(gradOutput), THNN_READ(indices), THNN_WRITTEN(gradInput)};
+  THNN_BY_PIECES(state, t, firstAxis(&regions.pooling, input), tensors, {
+    if (indices) THNN_(poolingRegionMaxBackward)(&regions, t[0], t[1], t[2]);
+    else THNN_(poolingRegionAverageBackward)(&regions, t[0], t[2]);
+  });
 }
 
 /* --- unpooling --- */
@@ -389,11 +410,14 @@ void THNN_(maxUnpoolingUpdateOutput)(THNNState *state, const Unpooling *unpoolin
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(output, indices);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   THNN_(poolingRequireIndices)(state, &pooling, indices);
   THNN_RETURN_IF_FAILED(state);
 
-  THNN_(poolingScatter)(&pooling, input, indices, output, false);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_READ(indices), THNN_WRITTEN(output)};
+  THNN_BY_PIECES(state, t, firstAxis(&pooling, input), tensors,
+                 { THNN_(poolingScatter)(&pooling, t[0], t[1], t[2], false); });
 }
 
 void THNN_(maxUnpoolingUpdateGradInput)(THNNState *state, const Unpooling *unpooling, THTensor *input,
@@ -410,9 +434,12 @@ void THNN_(maxUnpoolingUpdateGradInput)(THNNState *state, const Unpooling *unpoo
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, indices);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   THNN_(poolingRequireIndices)(state, &pooling, indices);
   THNN_RETURN_IF_FAILED(state);
 
-  THNN_(poolingTake)(&pooling, gradOutput, indices, gradInput);
+  const THNNPieceOf tensors[] = {THNN_READ(gradOutput), THNN_READ(indices), THNN_WRITTEN(gradInput)};
+  THNN_BY_PIECES(state, t, firstAxis(&pooling, input), tensors,
+                 { THNN_(poolingTake)(&pooling, t[0], t[1], t[2]); });
 }

@@ -1,6 +1,7 @@
 #include "modules/SpatialGridSamplerBilinear.h"
 #include "modules/VolumetricGridSamplerBilinear.h"
 #include "resampling/grid_sampler.h"
+#include "runtime/pieces.h"
 
 /* The size of the output is written to size[]. */
 static void checkGrid(THNNState *state, int axes, const THTensor *input, const THTensor *grid, int64_t *size)
@@ -36,9 +37,11 @@ static void updateOutput(THNNState *state, int axes, THTensor *input, THTensor *
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(output, grid);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
 
-  THNN_(gridSample)(state, axes, input, grid, output);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_READ(grid), THNN_WRITTEN(output)};
+  THNN_BY_PIECES(state, t, 1, tensors, { THNN_(gridSample)(state, axes, t[0], t[1], t[2]); });
 }
 
 static void updateGradInput(THNNState *state, int axes, THTensor *input, THTensor *gradInput, THTensor *grid,
@@ -59,9 +62,12 @@ static void updateGradInput(THNNState *state, int axes, THTensor *input, THTenso
   THNN_CHECK_NO_OVERLAP(gradGrid, grid);
   THNN_CHECK_NO_OVERLAP(gradGrid, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradGrid, gradInput);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
 
-  THNN_(gridSampleBackward)(state, axes, input, grid, gradOutput, gradInput, gradGrid);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_READ(grid), THNN_READ(gradOutput), THNN_WRITTEN(gradInput),
+                                 THNN_WRITTEN(gradGrid)};
+  THNN_BY_PIECES(state, t, 1, tensors, { THNN_(gridSampleBackward)(state, axes, t[0], t[1], t[2], t[3], t[4]); });
 }
 
 void THNN_(SpatialGridSamplerBilinear_updateOutput)(THNNState *state, THTensor *input, THTensor *grid,

@@ -1,5 +1,7 @@
 #include "resampling/resampling_module.h"
 
+#include "runtime/pieces.h"
+
 static bool isPadding(const ResampleArguments *axis) { return axis->kind <= RESAMPLE_REFLECT; }
 
 /* The size of the output along one axis, or -1 after a failure. */
@@ -96,9 +98,11 @@ void THNN_(resampleOutput)(THNNState *state, const THTensor *input, THTensor *ou
   THNN_resize(state, "output", output, input->ndim, size, layoutOf(input));
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(output, input);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
 
-  THNN_(resample)(state, &resampling, input, output);
+  const THNNPieceOf tensors[] = {THNN_READ(input), THNN_WRITTEN(output)};
+  THNN_BY_PIECES(state, t, input->ndim - count, tensors, { THNN_(resample)(state, &resampling, t[0], t[1]); });
 }
 
 /* `input` is NULL if only its size is known. */
@@ -113,9 +117,12 @@ static void computeGradInput(THNNState *state, const THTensor *input, const int6
   else THNN_resize(state, "gradInput", gradInput, ndim, inputSize, layoutOf(gradOutput));
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
 
-  THNN_(resampleBackward)(state, resampling, gradOutput, gradInput);
+  const THNNPieceOf tensors[] = {THNN_READ(gradOutput), THNN_WRITTEN(gradInput)};
+  THNN_BY_PIECES(state, t, ndim - resampling->axes, tensors,
+                 { THNN_(resampleBackward)(state, resampling, t[0], t[1]); });
 }
 
 void THNN_(resampleGradInput)(THNNState *state, const THTensor *input, const THTensor *gradOutput,

@@ -1,6 +1,7 @@
 #include "unfolding/unfolding_module.h"
 
 #include "convolution/geometry_checks.h"
+#include "runtime/pieces.h"
 
 Convolution THNN_(unfoldingGeometry)(int64_t batch, int64_t channels, int64_t height, int64_t width,
                                      UnfoldingWindow w)
@@ -59,6 +60,14 @@ static void checkWindows(THNNState *state, Convolution *g, const char *name, int
   THNN_(convolutionCheckOutput)(state, g, name);
 }
 
+/* The geometry with the images of a piece. */
+static Convolution ofPiece(const Convolution *g, const THTensor *images)
+{
+  Convolution piece = *g;
+  piece.batch = images->ndim == 4 ? images->size[0] : 1;
+  return piece;
+}
+
 void THNN_(imagesToColumns)(THNNState *state, const char *imagesName, THTensor *images, const char *columnsName,
                             THTensor *columns, UnfoldingWindow w)
 {
@@ -78,9 +87,14 @@ void THNN_(imagesToColumns)(THNNState *state, const char *imagesName, THTensor *
   THNN_RETURN_IF_FAILED(state);
   if (THNN_overlaps(columns, images, false))
     THNN_fail(state, THNN_VALUE_ERROR, columnsName, "must not share memory with %s", imagesName);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
-  const Im2col windows = THNN_(unfoldingWindows)(&g, columns, images);
-  THNN_(im2col)(state, &windows);
+  const THNNPieceOf tensors[] = {THNN_READ(images), THNN_WRITTEN(columns)};
+  THNN_BY_PIECES(state, t, images->ndim - 3, tensors, {
+    const Convolution piece = ofPiece(&g, t[0]);
+    const Im2col windows = THNN_(unfoldingWindows)(&piece, t[1], t[0]);
+    THNN_(im2col)(state, &windows);
+  });
 }
 
 void THNN_(columnsToImages)(THNNState *state, const char *columnsName, THTensor *columns, const char *imagesName,
@@ -118,7 +132,12 @@ void THNN_(columnsToImages)(THNNState *state, const char *columnsName, THTensor 
   THNN_RETURN_IF_FAILED(state);
   if (THNN_overlaps(images, columns, false))
     THNN_fail(state, THNN_VALUE_ERROR, imagesName, "must not share memory with %s", columnsName);
+  THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
-  const Im2col windows = THNN_(unfoldingWindows)(&g, columns, images);
-  THNN_(col2im)(state, &windows, false);
+  const THNNPieceOf tensors[] = {THNN_READ(columns), THNN_WRITTEN(images)};
+  THNN_BY_PIECES(state, t, columns->ndim - 2, tensors, {
+    const Convolution piece = ofPiece(&g, t[1]);
+    const Im2col windows = THNN_(unfoldingWindows)(&piece, t[0], t[1]);
+    THNN_(col2im)(state, &windows, false);
+  });
 }

@@ -13,6 +13,7 @@ HEADERS = (
     "runtime/generator.h",
     "runtime/kernel.h",
     "runtime/parallel.h",
+    "runtime/pieces.h",
     "runtime/state.h",
     "runtime/tensor.h",
 )
@@ -28,9 +29,15 @@ NOT_FOR_KERNELS = {
     "mapIsBuffered",
     "thnn_mapLoad",
     "thnn_mapLoadBuffered",
-    "thnn_mapLoadElements",
+    "thnn_mapCopyElements",
     "thnn_mapStoreBuffered",
     "thnn_memoryOrder",
+    "thnn_piecesBegin",
+    "thnn_pieceLoad",
+    "thnn_pieceStore",
+    "thnn_piecesEnd",
+    "thnn_floatView",
+    "thnn_floatCopy",
 }
 
 

@@ -45,10 +45,10 @@ def rounding_errors(got: Tensor, exact: Tensor) -> Tensor:
 
 # Conversion
 
-# Functions that copy elements: in loops that convert them, and through copies in float32.
+# Functions that copy elements: in loops that convert them, and by pieces in float32.
 COPIES: dict[str, Callable[[Tensor], Tensor]] = {
     "converting loop": lambda x: thnn.LeakyReLUFunction.apply(x, 1.0, False),
-    "copies": lambda x: thnn.SpatialReplicationPaddingFunction.apply(x, 0, 0, 0, 0),
+    "pieces": lambda x: thnn.SpatialReplicationPaddingFunction.apply(x, 0, 0, 0, 0),
 }
 
 
@@ -89,6 +89,91 @@ def test_overflow_is_infinite_and_sums_are_not_rounded_on_the_way() -> None:
     assert thnn.LinearFunction.apply(60000 * torch.ones_like(weight), weight, None).item() == 0
     ones = torch.ones(1, 5000, dtype=torch.bfloat16)
     assert thnn.LinearFunction.apply(ones, ones, None).item() == torch.tensor(5000.0).bfloat16().item()
+
+
+# Conversion in caches
+
+f = thnn.nn.functional
+# Larger than a piece or a tile, and with samples, planes and rows whose sizes are no multiples of a vector's.
+IMAGES, ROWS = (5, 36, 41, 39), (517, 331)
+TILED: dict[str, tuple[tuple[int, ...], tuple[int, ...], Callable[..., Tensor]]] = {
+    "max_pool2d": (IMAGES, (), lambda x: f.max_pool2d(x, 3, 2, 1)),
+    "max_unpool2d": (
+        IMAGES, (), lambda x: f.max_unpool2d(*f.max_pool2d(x, 2, return_indices=True), 2, output_size=(41, 39)),
+    ),
+    "avg_pool2d": (IMAGES, (), lambda x: f.avg_pool2d(x, 3, 2, 1)),
+    "avg_pool2d of few samples": (IMAGES[1:], (), lambda x: f.avg_pool2d(x, 3, 2, 1)),
+    "avg_pool3d": ((3, 7, 9, 40, 39), (), lambda x: f.avg_pool3d(x, 2)),
+    "adaptive_avg_pool2d": (IMAGES, (), lambda x: f.adaptive_avg_pool2d(x, 7)),
+    "adaptive_max_pool2d": (IMAGES, (), lambda x: f.adaptive_max_pool2d(x, 7)),
+    "pad": (IMAGES, (), lambda x: f.pad(x, (1, 2, 3, 0), mode="reflect")),
+    "interpolate, nearest": (IMAGES, (), lambda x: f.interpolate(x, scale_factor=2)),
+    "interpolate, bilinear": (IMAGES, (), lambda x: f.interpolate(x, (50, 61), mode="bilinear")),
+    "Im2Col": (IMAGES, (), lambda x: thnn.Im2ColFunction.apply(x, 3, 3, 1, 1, 0, 0, 1, 1)),
+    "Col2Im": ((9, 18, 1521), (), lambda x: thnn.Col2ImFunction.apply(x, 41, 41, 3, 3, 1, 1, 0, 0, 1, 1)),
+    "softmax": (ROWS, (), lambda x: f.softmax(x, 1)),
+    "log_softmax": (IMAGES, (), lambda x: f.log_softmax(x, 1)),
+    "local_response_norm": (IMAGES, (), lambda x: f.local_response_norm(x, 5)),
+    "batch_norm": (IMAGES, (36, 36), lambda x, w, b: f.batch_norm(x, None, None, w, b, True)),
+    "batch_norm of rows": (ROWS, (331, 331), lambda x, w, b: f.batch_norm(x, None, None, w, b, True)),
+    "batch_norm of long runs": (
+        (2, 3, 130, 140), (3, 3), lambda x, w, b: f.batch_norm(x, None, None, w, b, True),
+    ),
+    "batch_norm, evaluation": (
+        IMAGES, (36, 36),
+        lambda x, w, b: f.batch_norm(x, torch.full((36,), 0.5), torch.full((36,), 2.0), w, b, False),
+    ),
+    "BatchNormalizationReLU": (
+        IMAGES, (36, 36),
+        lambda x, w, b: thnn.BatchNormalizationReLUFunction.apply(x, w, b, None, None, True, 0.1, 1e-5, 2.0),
+    ),
+    "group_norm": (IMAGES, (36, 36), lambda x, w, b: f.group_norm(x, 4, w, b)),
+    "group_norm of one sample": ((1, *IMAGES[1:]), (36, 36), lambda x, w, b: f.group_norm(x, 4, w, b)),
+    "layer_norm": (ROWS, (331, 331), lambda x, w, b: f.layer_norm(x, (331,), w, b)),
+    "rms_norm": (ROWS, (331,), lambda x, w: f.rms_norm(x, (331,), w)),
+}  # fmt: skip
+#: Their backward reads results that the forward has rounded.
+ROUNDED = {"softmax", "log_softmax", "local_response_norm"}
+LAYOUTS: dict[str, Callable[[Tensor], Tensor]] = {
+    "contiguous": lambda x: x,
+    "channels-last": lambda x: x.to(memory_format=torch.channels_last) if x.dim() == 4 else x,
+    "transposed": lambda x: x.transpose(-1, -2).contiguous().transpose(-1, -2),
+    "gaps": lambda x: torch.stack([x, x], -1)[..., 1],
+}
+
+
+@both
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", TILED)
+def test_conversion_in_caches_has_the_bits_of_float32(name: str, layout: str, dtype: torch.dtype) -> None:
+    size, vectors, function = TILED[name]
+    torch.manual_seed(0)
+    given = torch.randn(size).to(dtype), *(torch.rand(n).to(dtype) for n in vectors)
+
+    def results(kind: torch.dtype) -> list[Tensor]:
+        x, *others = (t.to(kind) for t in given)
+        # Pieces have no gaps, and a soft-max along adjacent channels adds in another order.
+        is_dense = kind is torch.float32 and name == "softmax" and layout == "gaps"
+        place = LAYOUTS["contiguous" if is_dense else layout]
+        tensors = [t.requires_grad_() for t in (place(x), *others)]
+        output = function(*tensors)
+        gradient = torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(dtype).to(kind)
+        return [t.to(dtype) for t in (output.detach(), *torch.autograd.grad(output, tensors, gradient))]
+
+    before = torch.get_num_threads()
+    found = []
+    try:
+        expected = results(torch.float32)
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            found.append(results(dtype))
+    finally:
+        torch.set_num_threads(before)
+    if name in ROUNDED:
+        expected = [expected[0], *found[0][1:]]
+    for tensors in found:
+        for got, wanted in zip(tensors, expected, strict=True):
+            assert_same_bits(got, wanted)
 
 
 # Accuracy

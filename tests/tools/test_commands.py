@@ -232,6 +232,18 @@ def test_bench_of_one_row(
     assert json.loads(out)["measurements"][0]["row"] == measured["measurements"][0]["row"]
 
 
+def test_bench_in_a_half_type(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("thnn.testing.bench.restart_with", lambda environment: None)
+    # torch has the soft-max in bfloat16, and not the average over volumes of its local response normalization.
+    assert (
+        main(["bench", "SoftMax|SpatialCrossMapLRN", "--rounds", "1", "--dtype", "bfloat16", "--json"]) == 0
+    )
+    measured = {m["row"]: m for m in json.loads(capsys.readouterr().out)["measurements"]}
+    for row, measurement in measured.items():
+        assert measurement["other_ratio"] > 0 and not measurement["goals"]
+        assert (measurement["ratio"] is None) == ("CrossMap" in row or "lrn" in row.lower()), row
+
+
 @pytest.mark.parametrize(("option", "package"), [("--plot", "matplotlib"), ("--markdown", "tabulate")])
 def test_bench_reports_missing_packages_before_it_measures(
     option: str, package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -273,6 +285,11 @@ def test_bench_refuses_files_before_it_measures(
         (
             "--device cuda --return-freed-memory",
             "--return-freed-memory has no effect with --device cuda",
+        ),
+        ("--device cuda --dtype bfloat16", "--dtype has no effect with --device cuda"),
+        (
+            "--dtype float16 --no-compile",
+            "--no-compile has no effect with --dtype, which leaves out the networks",
         ),
         ("Mine.h --markdown x.md", "--markdown has no effect with FILE.h"),
         ("Mine.h --return-freed-memory", "--return-freed-memory has no effect with FILE.h"),

@@ -140,11 +140,14 @@ def main(options: argparse.Namespace) -> int:
 def _measurements(
     device: torch.device, pattern: re.Pattern[str], options: argparse.Namespace, say: Callable[[str], None]
 ) -> Iterator[Measurement]:
-    """The measurements of all rows that match the pattern; on a GPU only the table of cases and the networks."""
+    """The measurements of all rows that match the pattern; on a GPU only the table of cases and the networks, with
+    `options.dtype` only the table of cases."""
     for case in cases_of(PACKAGE, str(device)).values():
         for row in case.rows:
             if pattern.search(row.name) or pattern.search(case.module):
-                yield from _measured(case, row, options.rounds)
+                yield from _measured(case, row, options.rounds, options.dtype)
+    if options.dtype is not None:
+        return
     if device.type == "cpu":
         yield from _overheads(pattern, options)
     for network in _bench_networks.matching(pattern, device):
@@ -167,17 +170,24 @@ def _overheads(pattern: re.Pattern[str], options: argparse.Namespace) -> Iterato
         yield _bench_sync.measure(name, options.rounds)
 
 
-def _measured(case: Case, row: Row, rounds: int) -> list[Measurement]:
-    """The measurements of a row on the device of the case."""
+def _measured(case: Case, row: Row, rounds: int, dtype: str | None) -> list[Measurement]:
+    """The measurements of a row on the device of the case; of a row of float32 in `dtype`, unless that is None."""
+    if dtype is not None:
+        return measure(case, row, rounds, dtype) if row.dtype == "float32" else []
     if case.device.type == "cpu":
         return measure(case, row, rounds)
     return bench_cuda.measure(case, row, rounds)
 
 
 def bench_loaded(
-    registry: Registry, rounds: int = 15, device: str = "cpu", threads: int | None = None
+    registry: Registry,
+    rounds: int = 15,
+    device: str = "cpu",
+    threads: int | None = None,
+    dtype: str | None = None,
 ) -> bool:
-    """Times and prints the rows of the cases of loaded functions; returns whether every goal is met."""
+    """Times and prints the rows of the cases of loaded functions, in `dtype` unless that is None; returns whether every
+    goal is met."""
     if threads is not None:
         restart_with(_BOUND_THREADS | _KEPT_MEMORY)
         torch.set_num_threads(threads)
@@ -186,7 +196,7 @@ def bench_loaded(
     met = True
     for case in found.values():
         for row in case.rows:
-            for measurement in _measured(case, row, rounds):
+            for measurement in _measured(case, row, rounds, dtype):
                 met = met and measurement.met is not False
                 print(line(measurement), flush=True)
     return met
@@ -290,6 +300,8 @@ def line(m: Measurement) -> str:
     fraction = f"  {m.fraction:.2f} of {m.roofline}" if m.fraction is not None else ""
     if m.other_ratio is not None:
         fraction += f"  {_number(m.other_ratio)} against thnn's alternative"
+        if m.other_channels_last_ratio is not None:
+            fraction += f", {_number(m.other_channels_last_ratio)} channels-last"
     if m.compile_ratio is not None:
         fraction += f"  {_number(m.compile_ratio)} against torch.compile"
     ratio = f"ratio {_number(m.ratio)}" if m.ratio is not None else "; ".join(m.goals)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,7 +13,8 @@ from thnn import _roofline as roofline
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 
-# The implementation `Row.other`, which uses thnn's functions; the others are 'torch' and 'thnn'.
+# The implementation `Row.other`, which uses thnn's functions; the others are 'torch' and 'thnn'. For a row in a half
+# type it is thnn in float32.
 OTHER = "other"
 
 
@@ -112,7 +114,7 @@ def compare_results(row: Row, implementations: Mapping[str, Call]) -> None:
     if row.random:
         return
     # Among millions of elements, a few are so close to a kink that rounding decides their gradients, which enter sums.
-    tolerance = 1e-2 if row.dtype == "float32" else 1e-9
+    tolerance = {"float32": 1e-2, "float64": 1e-9}.get(row.dtype, 0.1)
     (_, expected), *others = [(n, (*v.outputs(), *v.forward_backward())) for n, v in implementations.items()]
     for name, values in others:
         for position, (value, reference) in enumerate(zip(values, expected)):
@@ -135,17 +137,36 @@ def _differentiable(call: Call) -> bool:
     return True
 
 
-def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
-    """Times a row in each of its phases."""
+def in_type(row: Row, dtype: str) -> Row:
+    """The row with tensors of a half type, without goals and rooflines, which are those of its own type."""
+    return replace(
+        row, dtype=dtype, bytes_moved={}, flops={}, ratio=None, fraction=None, best=None, channels_last=None,
+        other=None, against_other=None,
+    )  # fmt: skip
+
+
+def measure(case: Case, row: Row, rounds: int, dtype: str | None = None) -> list[Measurement]:
+    """Times a row in each of its phases; with `dtype`, a half type, in this type against torch in the type and against
+    thnn in float32. Without a time of torch where torch lacks the type."""
+    own, row = row, row if dtype is None else in_type(row, dtype)
     has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
     layouts = (CONTIGUOUS, CHANNELS_LAST) if has_layouts else (CONTIGUOUS,)
-    implementations = {
-        f"{library} {layout}": Call(case, row, library, layout)
-        for layout in layouts
-        for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
-    }
-    if CHANNELS_LAST in layouts and not _differentiable(implementations[f"torch {CHANNELS_LAST}"]):
-        del implementations[f"torch {CHANNELS_LAST}"]
+    implementations: dict[str, Call] = {}
+    for layout in layouts:
+        try:
+            implementations[f"torch {layout}"] = Call(case, row, "torch", layout)
+        except RuntimeError:
+            if dtype is None:
+                raise
+        implementations[f"thnn {layout}"] = Call(case, row, "thnn", layout)
+        if row.other is not None or dtype is not None:
+            implementations[f"{OTHER} {layout}"] = Call(case, own, OTHER if dtype is None else "thnn", layout)
+    for name in [
+        n for n, call in implementations.items() if n.startswith("torch") and not _differentiable(call)
+    ]:
+        if dtype is None and CHANNELS_LAST not in name:
+            continue  # an error
+        del implementations[name]
     # `Row.other` may compute less than the row.
     compare_results(row, {n: v for n, v in implementations.items() if not n.startswith(OTHER)})
     found = []
@@ -169,9 +190,10 @@ def judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | None
     m = Measurement(row.name, phase, timings)
     best = {name: t.best for name, t in timings.items()}
     ours = best[f"thnn {CONTIGUOUS}"]
-    theirs = best[f"torch {CONTIGUOUS}"]
-    m.ratio = theirs / ours
-    m.best_ratio = min(theirs, best.get(f"torch {CHANNELS_LAST}", theirs)) / ours
+    theirs = best.get(f"torch {CONTIGUOUS}")
+    if theirs is not None:
+        m.ratio = theirs / ours
+        m.best_ratio = min(theirs, best.get(f"torch {CHANNELS_LAST}", theirs)) / ours
     if f"torch {CHANNELS_LAST}" in best:
         m.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
     if f"{OTHER} {CONTIGUOUS}" in best:
@@ -185,7 +207,7 @@ def judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | None
     elif copied is not None:
         least = copied
         m.roofline = f"{row.bytes_moved[phase] / copied / 1e9:.0f} GB/s"
-    if least is not None:
+    if least is not None and theirs is not None:
         m.fraction, m.torch_fraction = least / ours, least / theirs
     if phase == row.judged:
         m.met = True

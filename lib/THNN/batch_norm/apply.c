@@ -24,13 +24,14 @@ static ALWAYS_INLINE void mapValues(ElementMap map, real *out, const real *g, co
 
 /* ---- runs of one channel ---- */
 
-/* `count` runs of `length` values of each of `channels` channels. Runs are outPitch, gPitch and xPitch apart in the
-   operands, channels outChannelStride, gChannelStride and xChannelStride. */
+/* `count` runs of `length` values of each of `channels` channels, whose coefficients are those from `first` on. Runs are
+   outPitch, gPitch and xPitch apart in the operands, channels outChannelStride, gChannelStride and xChannelStride. */
 typedef struct Runs {
   real *out;
   const real *g, *x;
   int64_t channels, outChannelStride, gChannelStride, xChannelStride;
   int64_t count, length, outPitch, gPitch, xPitch;
+  int64_t first;
 } Runs;
 
 /* The number of values before the first multiple of VBYTES: non-temporal stores need aligned vectors. */
@@ -81,7 +82,7 @@ static ALWAYS_INLINE void mapChannels(ElementMap map, const Runs *runs, const Co
 {
   for (int64_t i = 0; i < runs->channels; i++) {
     const int64_t c = reversed ? runs->channels - 1 - i : i;
-    mapChannel(map, runs, c, oneChannel(k, c), nonTemporal, reversed);
+    mapChannel(map, runs, c, oneChannel(k, runs->first + c), nonTemporal, reversed);
   }
 }
 
@@ -120,16 +121,56 @@ static inline Runs tileRuns(const BatchNorm *b, Tile tile, int64_t n, int64_t l,
                      length,
                      b->out.stride[0],
                      b->g.stride[0],
-                     b->x.stride[0]};
+                     b->x.stride[0],
+                     0};
   return runs;
+}
+
+/* Runs of tensors of a half type: as many as have CONVERTED values at a time, or parts of one. */
+static void applyConvertedRuns(const BatchNorm *b, Tile tile, int64_t n, int64_t l, int64_t count, int64_t length,
+                               ElementMap map, const Coefficients *k)
+{
+  real g[CONVERTED], x[CONVERTED], *const out = readsG(map) ? g : x;
+  const int64_t together = MAX(1, CONVERTED / length), part = MIN(length, CONVERTED);
+  for (int64_t c = tile.c; c < tile.cEnd; c++)
+    for (int64_t r = 0, runs; r < count; r += runs) {
+      runs = MIN(together, count - r);
+      for (int64_t i = 0, values; i < length; i += values) {
+        values = MIN(part, length - i);
+        for (int64_t j = 0; j < runs; j++) {
+          const int64_t sample = n + r + j, at = l + i;
+          if (readsG(map))
+            widenElements(&b->g, c * b->g.channelStride + sample * b->g.stride[0] + at, 1, values, g + j * values);
+          if (readsX(map))
+            widenElements(&b->x, c * b->x.channelStride + sample * b->x.stride[0] + at, 1, values, x + j * values);
+        }
+        const Runs converted = {
+            .out = out, .g = g, .x = x, .channels = 1, .count = 1, .length = runs * values, .first = c - tile.c};
+        applyRuns(map, &converted, k, false, false);
+        for (int64_t j = 0; j < runs; j++)
+          narrowElements(&b->out, c * b->out.channelStride + (n + r + j) * b->out.stride[0] + l + i, 1, values,
+                         out + j * values);
+      }
+    }
+}
+
+/* Applies the map to `count` runs of the tile's channels. */
+static void applyTileRuns(const BatchNorm *b, Tile tile, int64_t n, int64_t l, int64_t count, int64_t length,
+                          ElementMap map, const Coefficients *k)
+{
+  if (isConverted(&b->out)) {
+    applyConvertedRuns(b, tile, n, l, count, length, map, k);
+    return;
+  }
+  const Runs runs = tileRuns(b, tile, n, l, count, length);
+  applyRuns(map, &runs, k, b->nonTemporal, b->reduces);
 }
 
 static void channelsFirstApply(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)
 {
   const int64_t length = b->size[b->dims - 1], first = tile.p / length, last = (tile.pEnd - 1) / length;
   if (length <= SUM_CHUNK) {
-    const Runs runs = tileRuns(b, tile, first, 0, last - first + 1, length);
-    applyRuns(map, &runs, k, b->nonTemporal, b->reduces);
+    applyTileRuns(b, tile, first, 0, last - first + 1, length, map, k);
     return;
   }
   for (int64_t n = last; n >= first; n--) {
@@ -137,8 +178,7 @@ static void channelsFirstApply(const BatchNorm *b, Tile tile, ElementMap map, co
     int64_t end = n == last ? tile.pEnd - n * length : length;
     while (end > begin) {
       const int64_t l = MAX(begin, (end - 1) / SUM_CHUNK * SUM_CHUNK);
-      const Runs runs = tileRuns(b, tile, n, l, 1, end - l);
-      applyRuns(map, &runs, k, b->nonTemporal, b->reduces);
+      applyTileRuns(b, tile, n, l, 1, end - l, map, k);
       end = l;
     }
   }
@@ -211,9 +251,33 @@ static void channelsLastApply(const BatchNorm *b, Tile tile, ElementMap map, con
   else channelsLastApplyWith(GRADIENT_CLAMP, b, tile, k);
 }
 
+/* Rows of tensors of a half type: as many as have CONVERTED values at a time. */
+static void applyConvertedRows(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)
+{
+  const int64_t channels = tile.cEnd - tile.c, most = MAX(1, CONVERTED / channels);
+  real g[CONVERTED], x[CONVERTED], *const out = readsG(map) ? g : x;
+  BatchNorm converted;
+  converted.dims = 1;
+  converted.nonTemporal = false;
+  converted.out.data = out;
+  converted.g.data = g;
+  converted.x.data = x;
+  converted.out.stride[0] = converted.g.stride[0] = converted.x.stride[0] = channels;
+  for (int64_t p = tile.p, rows; p < tile.pEnd; p += rows) {
+    rows = MIN(most, tile.pEnd - p);
+    const TileRows gRows = tileRows(b, &b->g, tile, p, rows), xRows = tileRows(b, &b->x, tile, p, rows),
+                   outRows = tileRows(b, &b->out, tile, p, rows);
+    if (readsG(map)) widenRows(&gRows, 0, rows, g);
+    if (readsX(map)) widenRows(&xRows, 0, rows, x);
+    channelsLastApply(&converted, (Tile){0, channels, 0, rows}, map, k);
+    narrowRows(&outRows, out);
+  }
+}
+
 void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)
 {
   if (b->layout == LAYOUT_CHANNELS_FIRST) channelsFirstApply(b, tile, map, k);
-  else if (b->layout == LAYOUT_CHANNELS_LAST) channelsLastApply(b, tile, map, k);
-  else stridedApply(b, tile, map, k);
+  else if (b->layout != LAYOUT_CHANNELS_LAST) stridedApply(b, tile, map, k);
+  else if (isConverted(&b->out)) applyConvertedRows(b, tile, map, k);
+  else channelsLastApply(b, tile, map, k);
 }

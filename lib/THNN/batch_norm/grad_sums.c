@@ -78,12 +78,13 @@ static void addRuns(const real *g, const real *x, int64_t runs, int64_t toPrefet
 static void channelsFirstGradSums(const BatchNorm *b, Tile tile, const Coefficients *k, Activation activation,
                                   accreal *sum, accreal *dot)
 {
+  real gBuffer[SUM_CHUNK], xBuffer[SUM_CHUNK];
   for (int64_t c = tile.c; c < tile.cEnd; c++)
     for (int64_t p = tile.p; p < tile.pEnd;) {
       const Chunk chunk = chunkAt(b, p, tile.pEnd);
-      addRuns(channelRun(&b->g, c, chunk.n, chunk.l), channelRun(&b->x, c, chunk.n, chunk.l), chunk.runs,
-              runsToPrefetch(b, p, tile.pEnd), chunk.length, b->g.stride[0], b->x.stride[0], k, c - tile.c,
-              activation, sum + (c - tile.c), dot + (c - tile.c));
+      const ChannelRuns g = chunkRuns(&b->g, c, chunk, gBuffer), x = chunkRuns(&b->x, c, chunk, xBuffer);
+      addRuns(g.data, x.data, chunk.runs, runsToPrefetch(b, p, tile.pEnd), chunk.length, g.pitch, x.pitch, k,
+              c - tile.c, activation, sum + (c - tile.c), dot + (c - tile.c));
       p += chunk.runs * chunk.length;
     }
 }
@@ -134,11 +135,14 @@ static ALWAYS_INLINE void addRow(const real *g, const real *x, bool first, bool 
                 gradSumsFrom(total, c));
 }
 
-static ALWAYS_INLINE void addRows(const real *g, const real *x, int64_t rows, int64_t gPitch, int64_t xPitch,
-                                  int64_t channels, const Coefficients *k, Activation activation, GradSums partial,
-                                  GradSums total)
+static ALWAYS_INLINE void addRows(const TileRows *gRows, const TileRows *xRows, const Coefficients *k,
+                                  Activation activation, GradSums partial, GradSums total)
 {
-  for (int64_t r = 0; r < rows; r++, g += gPitch, x += xPitch) switch (rowPlace(r, rows)) {
+  const int64_t channels = xRows->channels;
+  real gBuffer[ROW_BUFFER], xBuffer[ROW_BUFFER];
+  for (int64_t r = 0; r < xRows->rows; r++) {
+    const real *const g = rowAt(gRows, r, gBuffer), *const x = rowAt(xRows, r, xBuffer);
+    switch (rowPlace(r, xRows->rows)) {
     case ROW_ALONE:
       addRow(g, x, true, true, channels, k, activation, partial, total);
       break;
@@ -152,23 +156,23 @@ static ALWAYS_INLINE void addRows(const real *g, const real *x, int64_t rows, in
       addRow(g, x, false, true, channels, k, activation, partial, total);
       break;
     }
+  }
 }
 
 static void channelsLastGradSums(const BatchNorm *b, Tile tile, const Coefficients *k, Activation activation,
                                  accreal *sum, accreal *dot)
 {
   const int64_t channels = tile.cEnd - tile.c;
-  const int64_t gPitch = rowPitch(b, &b->g), xPitch = rowPitch(b, &b->x);
   real s[ROW_SUMS], d[ROW_SUMS], partialSum[ROW_SUMS], partialDot[ROW_SUMS];
   const GradSums partial = {partialSum, partialDot}, total = {s, d};
   for (int64_t p = tile.p, rows; p < tile.pEnd; p += rows) {
     rows = MIN(tile.pEnd - p, SUM_CHUNK_CHANNELS_LAST);
-    const real *g = b->g.data + tile.c + p * gPitch, *x = b->x.data + tile.c + p * xPitch;
+    const TileRows g = tileRows(b, &b->g, tile, p, rows), x = tileRows(b, &b->x, tile, p, rows);
     memset(s, 0, sizeof(real) * (size_t)(channels + VL));
     memset(d, 0, sizeof(real) * (size_t)(channels + VL));
-    if (activation == IDENTITY) addRows(g, x, rows, gPitch, xPitch, channels, k, IDENTITY, partial, total);
-    else if (activation == RELU) addRows(g, x, rows, gPitch, xPitch, channels, k, RELU, partial, total);
-    else addRows(g, x, rows, gPitch, xPitch, channels, k, CLAMP, partial, total);
+    if (activation == IDENTITY) addRows(&g, &x, k, IDENTITY, partial, total);
+    else if (activation == RELU) addRows(&g, &x, k, RELU, partial, total);
+    else addRows(&g, &x, k, CLAMP, partial, total);
 
     int redo = 0;
     for (int64_t c = 0; c < channels; c++) redo |= !sumsAreFinite(s[c], d[c]);
@@ -176,8 +180,14 @@ static void channelsLastGradSums(const BatchNorm *b, Tile tile, const Coefficien
       for (int64_t c = 0; c < channels; c++) sum[c] += s[c], dot[c] += d[c];
     else
       for (int64_t c = 0; c < channels; c++)
-        if (sumsAreFinite(s[c], d[c])) sum[c] += s[c], dot[c] += d[c];
-        else addRunsInAccreal(g + c, x + c, rows, 1, gPitch, xPitch, k, c, activation, sum + c, dot + c);
+        if (sumsAreFinite(s[c], d[c])) {
+          sum[c] += s[c], dot[c] += d[c];
+        } else {
+          real gBuffer[SUM_CHUNK_CHANNELS_LAST], xBuffer[SUM_CHUNK_CHANNELS_LAST];
+          const ChannelRuns gRuns = rowsColumn(&g, c, gBuffer), xRuns = rowsColumn(&x, c, xBuffer);
+          addRunsInAccreal(gRuns.data, xRuns.data, rows, 1, gRuns.pitch, xRuns.pitch, k, c, activation, sum + c,
+                           dot + c);
+        }
   }
 }
 

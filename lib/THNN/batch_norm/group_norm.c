@@ -30,12 +30,19 @@ typedef struct GroupNorm {
   const THTensor *weight, *bias, *save_mean, *save_std;
 } GroupNorm;
 
+static void advance(Operand *operand, int64_t offset)
+{
+  if (operand->data == NULL) return;
+  if (isConverted(operand)) operand->data = (real *)(void *)halfAt(operand, offset);
+  else operand->data += offset;
+}
+
 static BatchNorm sampleAt(const GroupNorm *norm, int64_t n)
 {
   BatchNorm b = norm->sample;
-  if (b.x.data != NULL) b.x.data += n * norm->xStride;
-  if (b.g.data != NULL) b.g.data += n * norm->gStride;
-  if (b.out.data != NULL) b.out.data += n * norm->outStride;
+  advance(&b.x, n * norm->xStride);
+  advance(&b.g, n * norm->gStride);
+  advance(&b.out, n * norm->outStride);
   return b;
 }
 
@@ -89,7 +96,8 @@ static void groupNormInit(GroupNorm *norm, THTensor *x, THTensor *g, THTensor *o
   const int operands = 1 + (g != NULL) + (out != NULL);
   const int64_t bytes = operands * norm->samples * b->channels * b->positions * (int64_t)sizeof(real);
   b->nonTemporal = thnn_exceedsLastLevelCache(bytes) && out != NULL && out->data != x->data &&
-                   (g == NULL || out->data != g->data) && (uintptr_t)b->out.data % sizeof(real) == 0;
+                   (g == NULL || out->data != g->data) && !isConverted(&b->out) &&
+                   (uintptr_t)b->out.data % sizeof(real) == 0;
   if (b->layout == LAYOUT_CHANNELS_LAST)
     b->nonTemporal &= (uintptr_t)b->out.data % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0 &&
                       norm->outStride % VL == 0;

@@ -6,6 +6,24 @@
 
 #include "batch_norm/tile.h"
 
+/* ---- elements of a half type ---- */
+
+/* The most elements that are converted at a time where nothing else sets their number: first-level caches hold them. */
+#define CONVERTED 2048
+
+/* Converts n elements, `stride` apart, from an offset on. Elements of a half type come to functions for float only. */
+static inline void widenElements(const Operand *operand, int64_t offset, int64_t stride, int64_t n, real *to)
+{
+  thnn_widenStrided((float *)to, halfAt(operand, offset), stride * (int64_t)sizeof(uint16_t), operand->type, n);
+}
+
+static inline void narrowElements(const Operand *operand, int64_t offset, int64_t stride, int64_t n,
+                                  const real *from)
+{
+  thnn_narrowStrided(halfAt(operand, offset), stride * (int64_t)sizeof(uint16_t), (const float *)from,
+                     operand->type, n);
+}
+
 /* ---- channels-first ---- */
 
 /* The address of element l of sample n of channel c, or NULL if the operand is absent. */
@@ -32,6 +50,22 @@ static inline Chunk chunkAt(const BatchNorm *b, int64_t p, int64_t end)
     chunk.length = MIN(MIN(length - chunk.l, end - p), SUM_CHUNK);
   }
   return chunk;
+}
+
+/* Runs of one channel of an operand, `pitch` apart. */
+typedef struct ChannelRuns {
+  const real *data;
+  int64_t pitch;
+} ChannelRuns;
+
+/* The runs of a chunk: in place, or converted to the buffer, which has room for SUM_CHUNK elements. */
+static inline ChannelRuns chunkRuns(const Operand *operand, int64_t c, Chunk chunk, real *buffer)
+{
+  if (!isConverted(operand)) return (ChannelRuns){channelRun(operand, c, chunk.n, chunk.l), operand->stride[0]};
+  const int64_t first = c * operand->channelStride + chunk.n * operand->stride[0] + chunk.l;
+  for (int64_t r = 0; r < chunk.runs; r++)
+    widenElements(operand, first + r * operand->stride[0], 1, chunk.length, buffer + r * chunk.length);
+  return (ChannelRuns){buffer, chunk.length};
 }
 
 /* The number of runs from position p to the end of a tile if prefetching pays, else 0. */
@@ -81,6 +115,55 @@ static inline int64_t rowPitch(const BatchNorm *b, const Operand *operand)
   return b->dims > 0 ? operand->stride[0] : 0;
 }
 
+/* Rows of a tile, `pitch` apart, that are read one after the other. */
+typedef struct TileRows {
+  const Operand *operand;
+  int64_t offset; /* of the first row, in elements */
+  int64_t pitch, rows, channels;
+} TileRows;
+
+static inline TileRows tileRows(const BatchNorm *b, const Operand *operand, Tile tile, int64_t p, int64_t rows)
+{
+  const int64_t pitch = rowPitch(b, operand);
+  return (TileRows){operand, tile.c + p * pitch, pitch, rows, tile.cEnd - tile.c};
+}
+
+/* Converts rows r to r + n - 1 to adjacent rows. */
+static inline void widenRows(const TileRows *t, int64_t r, int64_t n, real *to)
+{
+  if (t->pitch == t->channels) widenElements(t->operand, t->offset + r * t->pitch, 1, n * t->channels, to);
+  else
+    for (int64_t i = 0; i < n; i++)
+      widenElements(t->operand, t->offset + (r + i) * t->pitch, 1, t->channels, to + i * t->channels);
+}
+
+/* Converts all rows back from adjacent rows. */
+static inline void narrowRows(const TileRows *t, const real *from)
+{
+  if (t->pitch == t->channels) narrowElements(t->operand, t->offset, 1, t->rows * t->channels, from);
+  else
+    for (int64_t i = 0; i < t->rows; i++)
+      narrowElements(t->operand, t->offset + i * t->pitch, 1, t->channels, from + i * t->channels);
+}
+
+#define ROW_BUFFER (SUM_ROWS * MAX_TILE_CHANNELS)
+
+/* Row r: in place, or converted to the buffer of ROW_BUFFER elements together with the rows of its partial sum. */
+static ALWAYS_INLINE const real *rowAt(const TileRows *t, int64_t r, real *buffer)
+{
+  if (!isConverted(t->operand)) return t->operand->data + t->offset + r * t->pitch;
+  if (r % SUM_ROWS == 0) widenRows(t, r, MIN(SUM_ROWS, t->rows - r), buffer);
+  return buffer + r % SUM_ROWS * t->channels;
+}
+
+/* Channel c of the rows: in place, or converted to the buffer of t->rows elements. */
+static inline ChannelRuns rowsColumn(const TileRows *t, int64_t c, real *buffer)
+{
+  if (!isConverted(t->operand)) return (ChannelRuns){t->operand->data + t->offset + c, t->pitch};
+  widenElements(t->operand, t->offset + c, t->pitch, t->rows, buffer);
+  return (ChannelRuns){buffer, 1};
+}
+
 /* ---- strided: packed into one run per channel, GATHER_PITCH apart ---- */
 
 static inline void copyElement(real *packed, real *data, bool gather)
@@ -96,10 +179,17 @@ static ALWAYS_INLINE void copyPacked(const BatchNorm *b, const Operand *operand,
   const int64_t stride = b->dims > 0 ? operand->stride[b->dims - 1] : 0, channelStride = operand->channelStride;
   while (count > 0) {
     const int64_t run = MIN(inner - p % inner, count);
-    real *data = operand->data + tile.c * channelStride;
+    int64_t offset = tile.c * channelStride;
     for (int64_t d = b->dims - 1, rest = p; d >= 0; rest /= b->size[d--])
-      data += rest % b->size[d] * operand->stride[d];
-    if (stride < channelStride) {
+      offset += rest % b->size[d] * operand->stride[d];
+    real *const data = operand->data + offset;
+    if (isConverted(operand)) {
+      for (int64_t c = 0; c < channels; c++) {
+        real *const to = packed + c * GATHER_PITCH;
+        if (gather) widenElements(operand, offset + c * channelStride, stride, run, to);
+        else narrowElements(operand, offset + c * channelStride, stride, run, to);
+      }
+    } else if (stride < channelStride) {
       for (int64_t c = 0; c < channels; c++)
         for (int64_t i = 0; i < run; i++)
           copyElement(packed + c * GATHER_PITCH + i, data + c * channelStride + i * stride, gather);

@@ -117,11 +117,13 @@ void THNN_(batchNormRunMoments)(const real *x, int64_t n, accreal *mean, accreal
 
 static void channelsFirstMoments(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares)
 {
+  real buffer[SUM_CHUNK];
   for (int64_t c = tile.c; c < tile.cEnd; c++)
     for (int64_t p = tile.p, count = 0; p < tile.pEnd;) {
       const Chunk chunk = chunkAt(b, p, tile.pEnd);
-      addRuns(channelRun(&b->x, c, chunk.n, chunk.l), chunk.runs, runsToPrefetch(b, p, tile.pEnd), chunk.length,
-              b->x.stride[0], mean + (c - tile.c), squares + (c - tile.c), count);
+      const ChannelRuns x = chunkRuns(&b->x, c, chunk, buffer);
+      addRuns(x.data, chunk.runs, runsToPrefetch(b, p, tile.pEnd), chunk.length, x.pitch, mean + (c - tile.c),
+              squares + (c - tile.c), count);
       p += chunk.runs * chunk.length;
       count += chunk.runs * chunk.length;
     }
@@ -172,10 +174,13 @@ static ALWAYS_INLINE void addRow(const real *x, bool first, bool last, int64_t c
                 shiftedSumsFrom(total, c));
 }
 
-static void addRows(const real *x, int64_t rows, int64_t pitch, int64_t channels, const real *shift,
-                    ShiftedSums partial, ShiftedSums total)
+static void addRows(const TileRows *t, const real *shift, ShiftedSums partial, ShiftedSums total)
 {
-  for (int64_t r = 0; r < rows; r++, x += pitch) switch (rowPlace(r, rows)) {
+  const int64_t channels = t->channels;
+  real buffer[ROW_BUFFER];
+  for (int64_t r = 0; r < t->rows; r++) {
+    const real *const x = rowAt(t, r, buffer);
+    switch (rowPlace(r, t->rows)) {
     case ROW_ALONE:
       addRow(x, true, true, channels, shift, partial, total);
       break;
@@ -189,19 +194,24 @@ static void addRows(const real *x, int64_t rows, int64_t pitch, int64_t channels
       addRow(x, false, true, channels, shift, partial, total);
       break;
     }
+  }
 }
 
 static void channelsLastMoments(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares)
 {
-  const int64_t channels = tile.cEnd - tile.c, pitch = rowPitch(b, &b->x);
+  const int64_t channels = tile.cEnd - tile.c;
   real shift[MAX_TILE_CHANNELS], sum[ROW_SUMS], square[ROW_SUMS];
   real partialSum[ROW_SUMS], partialSquare[ROW_SUMS];
   accreal newMean[MAX_TILE_CHANNELS], newSquares[MAX_TILE_CHANNELS];
   for (int64_t p = tile.p, count = 0, rows; p < tile.pEnd; p += rows, count += rows) {
     rows = MIN(tile.pEnd - p, SUM_CHUNK_CHANNELS_LAST);
-    const real *x = b->x.data + tile.c + p * pitch;
+    const TileRows t = tileRows(b, &b->x, tile, p, rows);
     if (count == 0) {
-      const int64_t next = rows < 4 ? 0 : pitch;
+      real firstRows[4 * MAX_TILE_CHANNELS];
+      const bool converts = isConverted(&b->x);
+      if (converts) widenRows(&t, 0, rows < 4 ? 1 : 4, firstRows);
+      const real *const x = converts ? firstRows : rowAt(&t, 0, NULL);
+      const int64_t next = rows < 4 ? 0 : converts ? channels : t.pitch;
       for (int64_t c = 0; c < channels; c++)
         shift[c] = x[c] + ((x[c + next] - x[c]) + (x[c + 2 * next] - x[c]) + (x[c + 3 * next] - x[c])) / 4;
     } else {
@@ -209,7 +219,7 @@ static void channelsLastMoments(const BatchNorm *b, Tile tile, accreal *mean, ac
     }
     memset(sum, 0, sizeof(real) * (size_t)(channels + VL));
     memset(square, 0, sizeof(real) * (size_t)(channels + VL));
-    addRows(x, rows, pitch, channels, shift, (ShiftedSums){partialSum, partialSquare}, (ShiftedSums){sum, square});
+    addRows(&t, shift, (ShiftedSums){partialSum, partialSquare}, (ShiftedSums){sum, square});
 
     int redo = 0;
     const accreal n = (accreal)rows;
@@ -221,8 +231,11 @@ static void channelsLastMoments(const BatchNorm *b, Tile tile, accreal *mean, ac
     }
     if (redo)
       for (int64_t c = 0; c < channels; c++)
-        if (needsTwoPasses(mean[c], squares[c], count, newMean[c], newSquares[c], rows, sum[c] / n))
-          twoPassMoments(x + c, rows, 1, pitch, newMean + c, newSquares + c);
+        if (needsTwoPasses(mean[c], squares[c], count, newMean[c], newSquares[c], rows, sum[c] / n)) {
+          real buffer[SUM_CHUNK_CHANNELS_LAST];
+          const ChannelRuns x = rowsColumn(&t, c, buffer);
+          twoPassMoments(x.data, rows, 1, x.pitch, newMean + c, newSquares + c);
+        }
     THNN_(batchNormMergeMoments)(channels, mean, squares, (accreal)count, newMean, newSquares, (accreal)rows);
   }
 }

@@ -2,6 +2,7 @@
 
 #include "batch_norm/batch_norm.h"
 #include "batch_norm/group_norm.h"
+#include "runtime/half.h"
 
 void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out, bool reduces)
 {
@@ -24,15 +25,33 @@ void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out,
   for (int i = 0; i < 3; i++)
     if (tensors[i] != NULL) {
       operands[i]->data = TH_DATA(tensors[i]);
+      operands[i]->type = tensors[i]->type;
       operands[i]->channelStride = tensors[i]->stride[1];
     }
 }
 
-static real *element(const BatchNorm *b, const Operand *operand, int64_t c, int64_t position)
+static int64_t offsetOf(const BatchNorm *b, const Operand *operand, int64_t c, int64_t position)
 {
-  real *p = operand->data + c * operand->channelStride;
-  for (int d = b->dims - 1; d >= 0; position /= b->size[d--]) p += position % b->size[d] * operand->stride[d];
-  return p;
+  int64_t offset = c * operand->channelStride;
+  for (int d = b->dims - 1; d >= 0; position /= b->size[d--]) offset += position % b->size[d] * operand->stride[d];
+  return offset;
+}
+
+static double element(const BatchNorm *b, const Operand *operand, int64_t c, int64_t position)
+{
+  const int64_t offset = offsetOf(b, operand, c, position);
+  if (!thnn_isHalf(operand->type)) return operand->data[offset];
+  float value;
+  thnn_widen(&value, (const uint16_t *)(const void *)operand->data + offset, operand->type, 1);
+  return value;
+}
+
+static void store(const BatchNorm *b, const Operand *operand, int64_t c, int64_t position, real value)
+{
+  const int64_t offset = offsetOf(b, operand, c, position);
+  const float number = (float)value;
+  if (!thnn_isHalf(operand->type)) operand->data[offset] = value;
+  else thnn_narrow((uint16_t *)(void *)operand->data + offset, &number, operand->type, 1);
 }
 
 static double inverseStd(const ChannelParameters *p, int64_t c)
@@ -53,20 +72,20 @@ static double relu(const ChannelParameters *p, double y) { return y <= 0 ? 0 : y
 /* The gradient of the normalized value: gradOutput, or with relu the gradient of relu. */
 static double gradient(const BatchNorm *b, const ChannelParameters *p, int64_t c, int64_t i)
 {
-  const double g = *element(b, &b->g, c, i);
+  const double g = element(b, &b->g, c, i);
   if (!p->relu) return g;
-  const double y = normalized(p, c, *elementOf(p->mean, c), *element(b, &b->x, c, i));
+  const double y = normalized(p, c, *elementOf(p->mean, c), element(b, &b->x, c, i));
   return y <= 0 || (y >= p->limit && p->limit < (double)INFINITY) ? 0 : g;
 }
 
 static void channelMoments(const BatchNorm *b, int64_t c, double *mean, double *squares)
 {
   double sum = 0;
-  for (int64_t i = 0; i < b->positions; i++) sum += *element(b, &b->x, c, i);
+  for (int64_t i = 0; i < b->positions; i++) sum += element(b, &b->x, c, i);
   *mean = b->positions > 0 ? sum / (double)b->positions : 0;
   *squares = 0;
   for (int64_t i = 0; i < b->positions; i++) {
-    const double d = *element(b, &b->x, c, i) - *mean;
+    const double d = element(b, &b->x, c, i) - *mean;
     *squares += d * d;
   }
 }
@@ -77,15 +96,15 @@ static void channelGradSums(const BatchNorm *b, const ChannelParameters *p, int6
   for (int64_t i = 0; i < b->positions; i++) {
     const double g = gradient(b, p, c, i);
     *sum += g;
-    *dot += g * (*element(b, &b->x, c, i) - *elementOf(p->mean, c));
+    *dot += g * (element(b, &b->x, c, i) - *elementOf(p->mean, c));
   }
 }
 
 static void channelNormalize(const BatchNorm *b, const ChannelParameters *p, int64_t c, double mean)
 {
   for (int64_t i = 0; i < b->positions; i++) {
-    const double y = normalized(p, c, mean, *element(b, &b->x, c, i));
-    *element(b, &b->out, c, i) = (real)(p->relu ? relu(p, y) : y);
+    const double y = normalized(p, c, mean, element(b, &b->x, c, i));
+    store(b, &b->out, c, i, (real)(p->relu ? relu(p, y) : y));
   }
 }
 
@@ -95,8 +114,8 @@ static void channelGradInput(const BatchNorm *b, const ChannelParameters *p, int
   const double inverse = inverseStd(p, c);
   for (int64_t i = 0; i < b->positions; i++) {
     double g = gradient(b, p, c, i) - sum / count;
-    if (dot != 0) g -= (*element(b, &b->x, c, i) - *elementOf(p->mean, c)) * inverse * inverse * dot / count;
-    *element(b, &b->out, c, i) = (real)(g * inverse * factor(p->weight, c));
+    if (dot != 0) g -= (element(b, &b->x, c, i) - *elementOf(p->mean, c)) * inverse * inverse * dot / count;
+    store(b, &b->out, c, i, (real)(g * inverse * factor(p->weight, c)));
   }
 }
 
@@ -202,11 +221,11 @@ void THNN_(groupNormForward)(THTensor *x, THTensor *out, const THTensor *weight,
       const int64_t first = group * width;
       double sum = 0, squares = 0;
       for (int64_t c = first; c < first + width; c++)
-        for (int64_t i = n * length; i < (n + 1) * length; i++) sum += *element(&b, &b.x, c, i);
+        for (int64_t i = n * length; i < (n + 1) * length; i++) sum += element(&b, &b.x, c, i);
       const double mean = count > 0 ? sum / count : 0;
       for (int64_t c = first; c < first + width; c++)
         for (int64_t i = n * length; i < (n + 1) * length; i++) {
-          const double d = *element(&b, &b.x, c, i) - mean;
+          const double d = element(&b, &b.x, c, i) - mean;
           squares += d * d;
         }
       const double inverse = inverseDeviation(count > 0 ? squares / count : 0, eps);
@@ -214,8 +233,9 @@ void THNN_(groupNormForward)(THTensor *x, THTensor *out, const THTensor *weight,
       *statistic(save_std, n, group) = (real)inverse;
       for (int64_t c = first; c < first + width; c++)
         for (int64_t i = n * length; i < (n + 1) * length; i++)
-          *element(&b, &b.out, c, i) = (real)((*element(&b, &b.x, c, i) - mean) * inverse * factor(weight, c) +
-                                              (bias != NULL ? *elementOf(bias, c) : 0));
+          store(&b, &b.out, c, i,
+                (real)((element(&b, &b.x, c, i) - mean) * inverse * factor(weight, c) +
+                       (bias != NULL ? *elementOf(bias, c) : 0)));
     }
 }
 
@@ -236,9 +256,9 @@ void THNN_(groupNormBackward)(THTensor *x, THTensor *g, THTensor *out, const THT
       for (int64_t c = first; c < first + width; c++) {
         double sum = 0, dot = 0;
         for (int64_t i = n * length; i < (n + 1) * length; i++) {
-          const double gradient = *element(&b, &b.g, c, i);
+          const double gradient = element(&b, &b.g, c, i);
           sum += gradient;
-          dot += gradient * (*element(&b, &b.x, c, i) - mean);
+          dot += gradient * (element(&b, &b.x, c, i) - mean);
         }
         if (gradWeight != NULL) *elementOf(gradWeight, c) += (real)(scale * inverse * dot);
         if (gradBias != NULL) *elementOf(gradBias, c) += (real)(scale * sum);
@@ -248,10 +268,10 @@ void THNN_(groupNormBackward)(THTensor *x, THTensor *g, THTensor *out, const THT
       if (b.out.data == NULL) continue;
       for (int64_t c = first; c < first + width; c++)
         for (int64_t i = n * length; i < (n + 1) * length; i++) {
-          const double centred = *element(&b, &b.x, c, i) - mean;
-          const double gradient = *element(&b, &b.g, c, i) * factor(weight, c) - groupSum / count -
+          const double centred = element(&b, &b.x, c, i) - mean;
+          const double gradient = element(&b, &b.g, c, i) * factor(weight, c) - groupSum / count -
                                   centred * inverse * inverse * groupDot / count;
-          *element(&b, &b.out, c, i) = (real)(gradient * inverse);
+          store(&b, &b.out, c, i, (real)(gradient * inverse));
         }
     }
 }

@@ -135,7 +135,7 @@ static void copyRun(char *to, int64_t toStride, const char *from, int64_t fromSt
 
 /* Copies elements [first, first + n) of the operand to the buffer, or back if `store`, and converts those of a half
    type. */
-static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *buffer, bool store,
+static void copyBlock(const THNNOperand *operand, int64_t first, int64_t n, char *buffer, bool store,
                       size_t elementBytes)
 {
   int64_t at[THNN_MAX_DIM];
@@ -154,7 +154,7 @@ static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *bu
     else if (store) copyRun(p, operand->stride[0], buffer, (int64_t)elementBytes, run, elementBytes);
     else copyRun(buffer, (int64_t)elementBytes, p, operand->stride[0], run, elementBytes);
     buffer += run * (int64_t)elementBytes;
-    n -= (int)run;
+    n -= run;
     p -= at[0] * operand->stride[0];
     at[0] = 0;
     for (int d = 1; d < operand->ndim; d++) {
@@ -205,9 +205,9 @@ int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p)
   return n;
 }
 
-void thnn_mapLoadElements(const THNNMap *map, int64_t block, void *to)
+void thnn_mapCopyElements(const THNNMap *map, int64_t first, int64_t n, void *memory, bool store)
 {
-  copyBlock(&map->operand[0], block * THNN_MAP_BLOCK, blockSize(map, block), to, false, map->elementBytes);
+  copyBlock(&map->operand[0], first, n, memory, store, map->elementBytes);
 }
 
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p)

@@ -46,8 +46,8 @@ extern "C" {
 int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p);
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p);
 
-/* Copies a block of the elements of operand 0 to memory. */
-void thnn_mapLoadElements(const THNNMap *map, int64_t block, void *to);
+/* Copies elements first to first + n - 1 of operand 0 to memory, or with `store` back. */
+void thnn_mapCopyElements(const THNNMap *map, int64_t first, int64_t n, void *memory, bool store);
 
 /* Stores a number, converted to the element type, in a tensor of one element. */
 void thnn_storeNumber(const THNNTensor *tensor, double value);

@@ -101,8 +101,16 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
   } while (0)
 
 /* Declares, above THNN_RETURN_IF_META, that the loops below it take tensors of float16 and bfloat16, too, between which
-   and float32 they convert (elementwise/map.h). Other functions get copies in float32 (half.h). */
+   and float32 they convert (elementwise/map.h, runtime/pieces.h); or that they take this tensor, which may be NULL, of
+   these types. Other functions and tensors get copies in float32 (half.h). */
 #define THNN_TAKES_HALF(state) ((state)->takesHalf = true)
+#define THNN_TAKES_HALF_OF(state, tensor)                                      \
+  do {                                                                         \
+    if ((state)->access != NULL && (tensor) != NULL && (tensor)->argument > 0) \
+      (state)->access[(tensor)->argument] |= THNN_TAKEN;                       \
+  } while (0)
+/* Beside THNNAccess: the call converts the elements of the tensor itself. */
+#define THNN_TAKEN 4
 
 /* The end of the checks that do not read data. A meta call needs the sizes of outputs only, and a call whose outputs
    had other sizes is repeated with resized outputs. */

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elementwise/map.h"
 #include "runtime/half.h"
+#include "runtime/pieces.h"
 
 /* A tensor of a half type, and its copy in float32. */
 typedef struct Copy {
@@ -18,47 +18,6 @@ enum { ALIGNMENT = 16 };
 static bool isCopied(const THNNTensor *tensor)
 {
   return tensor != NULL && tensor->ndim != THNN_UNALLOCATED && thnn_isHalf(tensor->type);
-}
-
-/* The tensor without its repeated elements: sizes of 1 where the stride is 0. */
-static THNNTensor withoutRepetition(const THNNTensor *tensor)
-{
-  THNNTensor distinct = *tensor;
-  for (int d = 0; d < tensor->ndim; d++)
-    if (tensor->stride[d] == 0 && tensor->size[d] > 1) distinct.size[d] = 1;
-  return distinct;
-}
-
-/* Makes the copy's view: dense, with the dimensions in the order of the tensor's strides, so that it has the tensor's
-   layout. Returns the number of its elements. */
-static int64_t viewCopy(Copy *copy)
-{
-  const THNNTensor distinct = withoutRepetition(copy->tensor);
-  int dims[THNN_MAX_DIM];
-  thnn_memoryOrder(&distinct, dims);
-  copy->view = *copy->tensor;
-  copy->view.type = THNN_TYPE_FLOAT;
-  int64_t count = 1;
-  for (int i = distinct.ndim - 1; i >= 0; i--) {
-    const int d = dims[i];
-    if (distinct.size[d] == 1) continue;
-    copy->view.stride[d] = count;
-    count *= distinct.size[d];
-  }
-  return count;
-}
-
-/* Copies the elements to float32, or with `store` back. */
-static void copyElements(const Copy *copy, bool store)
-{
-  const THNNTensor distinct = withoutRepetition(copy->tensor), *const tensors[] = {&distinct};
-  THNNMap map;
-  thnn_mapBegin(&map, sizeof(float), true, 1, tensors);
-  THNN_PARALLEL_FOR(block, map.blocks, map.elements) {
-    float *const memory = (float *)copy->view.data + block * THNN_MAP_BLOCK;
-    if (store) thnn_mapStoreBuffered(&map, block, memory);
-    else thnn_mapLoadElements(&map, block, memory);
-  }
 }
 
 /* The copies of a call: one per tensor, also if the tensor is several arguments. */
@@ -84,7 +43,7 @@ static void addCopy(Copies *copies, const THNNTensor *tensor, uint8_t access)
     copy->tensor = tensor;
     copy->access = 0;
     copy->offset = copies->elements;
-    copies->elements += (viewCopy(copy) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    copies->elements += (thnn_floatView(copy->tensor, &copy->view) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
   copy->access |= access;
 }
@@ -99,7 +58,7 @@ static char nextTensor(const char **letter)
   return isTensor ? mark : 0;
 }
 
-/* Calls the function with copies of the tensors. */
+/* Calls the function with copies of the tensors that it does not take as they are. */
 static void computeWithCopies(THNNState *state, const THNNValue *values, const THNNFunction *function,
                               THNNCall compute, const uint8_t *access)
 {
@@ -108,7 +67,7 @@ static void computeWithCopies(THNNState *state, const THNNValue *values, const T
   const char *letter = function->arguments;
   for (int i = 0; i < function->argumentCount; i++) {
     const char mark = nextTensor(&letter);
-    if (mark == 0 || !isCopied(values[i].tensor)) continue;
+    if (mark == 0 || !isCopied(values[i].tensor) || access[i + 1] & THNN_TAKEN) continue;
     /* A buffer has no value before or after the call. */
     addCopy(&copies, values[i].tensor, mark == '*' ? 0 : access[i + 1] ? access[i + 1] : THNN_READS);
   }
@@ -127,7 +86,7 @@ static void computeWithCopies(THNNState *state, const THNNValue *values, const T
   letter = function->arguments;
   for (int i = 0, k = 0; i < function->argumentCount; i++) {
     const THNNTensor *tensor = values[i].tensor;
-    if (!nextTensor(&letter) || !isCopied(tensor)) continue;
+    if (!nextTensor(&letter) || !isCopied(tensor) || access[i + 1] & THNN_TAKEN) continue;
     Copy *copy = copyOf(&copies, tensor);
     views[k] = copy->view;
     views[k].argument = tensor->argument;
@@ -139,10 +98,10 @@ static void computeWithCopies(THNNState *state, const THNNValue *values, const T
     }
   }
   for (int i = 0; i < copies.count; i++)
-    if (copies.all[i].access & THNN_READS) copyElements(&copies.all[i], false);
+    if (copies.all[i].access & THNN_READS) thnn_floatCopy(copies.all[i].tensor, &copies.all[i].view, false);
   compute(state, given);
   for (int i = 0; i < copies.count && state->status == THNN_OK; i++)
-    if (copies.all[i].access & THNN_WRITES) copyElements(&copies.all[i], true);
+    if (copies.all[i].access & THNN_WRITES) thnn_floatCopy(copies.all[i].tensor, &copies.all[i].view, true);
   free(memory);
 }
 
