@@ -36,7 +36,7 @@ def _library() -> Any:
 
 @functools.cache
 def _instruction_set() -> Any:
-    return _ffi.new("char[]", cpu_capability().encode())
+    return _ffi.new("char[]", cpu_capability().removesuffix("_bf16").encode())
 
 
 def peak_flops(dtype: torch.dtype) -> float:

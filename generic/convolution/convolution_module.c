@@ -165,12 +165,23 @@ static void check(THNNState *state, ConvolutionModule *m, const THTensor *input,
   THNN_RETURN_IF_FAILED(state);
   Convolution *g = &m->geometry;
   const int64_t *size = input->size + (input->ndim - g->dims - 1), *position = size + !m->framesFirst;
+  g->type = input->type;
   g->batch = input->ndim == g->dims + 2 ? input->size[0] : 1;
   for (int d = WINDOW_AXES - g->dims; d < WINDOW_AXES; d++)
     g->axis[d].input = g->axis[d].output = *position++; /* checkOutput changes one of them */
   checkWeight(state, m, size[m->framesFirst ? g->dims : 0], weight, weightName);
   THNN_RETURN_IF_FAILED(state);
   checkOutput(state, m);
+}
+
+/* Takes tensors of a half type without copies, if the core computes the product of them. */
+static void takeHalf(THNNState *state, const ConvolutionModule *m, ConvolutionProduct product)
+{
+  static const ConvolutionProduct ofTransposed[] = {CONVOLUTION_GRAD_INPUT, CONVOLUTION_OUTPUT,
+                                                    CONVOLUTION_GRAD_WEIGHT};
+  const bool transposed = m->weight == CONVOLUTION_TRANSPOSED;
+  if (THNN_(convolutionTakesHalf)(&m->geometry, transposed ? ofTransposed[product] : product))
+    THNN_TAKES_HALF(state);
 }
 
 static void checkBias(THNNState *state, const ConvolutionModule *m, const THTensor *bias, const char *name)
@@ -282,6 +293,7 @@ void THNN_(convolutionModuleUpdateOutput)(THNNState *state, ConvolutionModule *m
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
+  takeHalf(state, m, CONVOLUTION_OUTPUT);
   THNN_RETURN_IF_META(state);
   const ConvolutionView images = viewImages(m, input), result = viewImages(m, output);
   const ConvolutionView filters = viewWeight(m, weight), biases = viewBias(m, bias);
@@ -301,6 +313,7 @@ void THNN_(convolutionModuleUpdateGradInput)(THNNState *state, ConvolutionModule
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
+  takeHalf(state, m, CONVOLUTION_GRAD_INPUT);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = viewImages(m, gradOutput), result = viewImages(m, gradInput);
   const ConvolutionView filters = viewWeight(m, weight), none = {0};
@@ -320,6 +333,7 @@ void THNN_(convolutionModuleAccGradParameters)(THNNState *state, ConvolutionModu
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
   const bool overwrites = scale == 1 && THNN_overwrites(state, gradWeight);
+  takeHalf(state, m, CONVOLUTION_GRAD_WEIGHT);
   THNN_RETURN_IF_META(state);
   const ConvolutionView images = viewImages(m, input), gradients = viewImages(m, gradOutput);
   const ConvolutionView filters = viewWeight(m, gradWeight);

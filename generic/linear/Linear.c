@@ -16,6 +16,7 @@ static void check(THNNState *state, Convolution *g, const THTensor *input, const
                      "expected 2 dimensions (outputSize, %lld) for an input of %lld columns, got %s",
                      (long long)columns, (long long)columns, THNN_shape(weight));
   *g = convolutionMake(1);
+  g->type = input->type;
   g->batch = 1;
   g->inputChannels = columns;
   g->outputChannels = weight->size[0];
@@ -59,6 +60,7 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
+  if (THNN_(convolutionTakesHalf)(&g, CONVOLUTION_OUTPUT)) THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   THNN_(convolutionOutput)(&g, imageView(input), weightView(weight), biasView(bias), imageView(output));
 }
@@ -75,6 +77,7 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
+  if (THNN_(convolutionTakesHalf)(&g, CONVOLUTION_GRAD_INPUT)) THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   THNN_(convolutionGradInput)(&g, imageView(gradOutput), weightView(weight), (ConvolutionView){0},
                               imageView(gradInput));
@@ -100,6 +103,7 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
              "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(gradBias));
   THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
   const bool overwrites = scale == 1 && THNN_overwrites(state, gradWeight);
+  if (THNN_(convolutionTakesHalf)(&g, CONVOLUTION_GRAD_WEIGHT)) THNN_TAKES_HALF(state);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = imageView(gradOutput);
   THNN_(convolutionGradWeight)(&g, imageView(input), gradients, weightView(gradWeight), (real)scale, overwrites);

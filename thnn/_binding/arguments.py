@@ -19,6 +19,7 @@ from thnn._binding.library import (
     FLOAT,
     HALF,
     HOST,
+    MULTIPLIES_BFLOAT16,
     TYPE_MASK,
     BoundFunction,
     Library,
@@ -282,11 +283,29 @@ def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
     return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))
 
 
+def multiplicands(*tensors: Any) -> tuple[Any, ...]:
+    """The arguments of a convolution or Linear on the CPU, inside torch.autocast for bfloat16 cast to it where the
+    processor multiplies bfloat16 faster than float32. A call with float64 is not cast.
+
+    Elsewhere products are computed in float32 for every type, so that casts would only lose digits.
+    """
+    if (
+        not torch.is_autocast_enabled("cpu")
+        or torch.get_autocast_dtype("cpu") is not torch.bfloat16
+        or not MULTIPLIES_BFLOAT16
+    ):
+        return tensors
+    narrow = (torch.float32, torch.float16, torch.bfloat16)
+    if not all(
+        t is None or (isinstance(t, torch.Tensor) and t.is_cpu and t.dtype in narrow) for t in tensors
+    ):
+        return tensors
+    return tuple(None if t is None else t.to(torch.bfloat16) for t in tensors)
+
+
 def product_in_autocast(output: torch.Tensor) -> torch.Tensor:
     """The result of a convolution, Linear or LSTM on the CPU, inside torch.autocast cast to the type that autocast
     promises for it, unless it is float64.
-
-    The kernels compute products in float32 for every type, so that casts of the arguments would only lose digits.
     """
     if not torch.is_autocast_enabled("cpu") or not output.is_cpu or output.dtype is torch.float64:
         return output

@@ -87,15 +87,53 @@ static void correlate(const Correlation *c, void *context)
   if (!THNN_(correlateColumnZones)(c, implicitGemmOfZone, context)) implicitGemm(c);
 }
 
+/* Products of fewer channels per group leave most lanes empty. */
+#define LEAST_GROUP_CHANNELS 16
+
+/* Larger kernels and dilations have algorithms that compute in float32. */
+#define MOST_ELEMENTS 128
+#define MOST_DILATION 2
+
+bool THNN_(convolutionTakesHalf)(const Convolution *g, ConvolutionProduct product)
+{
+  if (!isHalf(g->type)) return false;
+  const int64_t summed = product == CONVOLUTION_GRAD_INPUT ? g->outputChannels : g->inputChannels;
+  bool pointwise = true, regular = product != CONVOLUTION_GRAD_WEIGHT && summed / g->groups % 2 == 0;
+  int64_t elements = 1;
+  for (int d = 0; d < WINDOW_AXES; d++) {
+    const WindowAxis *a = g->axis + d;
+    /* A transposed convolution may have outputs after the last input. */
+    pointwise = pointwise && a->kernel == 1 && a->padding == 0 && (a->input - 1) / a->stride + 1 == a->output;
+    regular = regular && a->kernel <= MOST_ELEMENTS && (a->kernel == 1 || a->dilation <= MOST_DILATION);
+    if (regular) elements *= a->kernel;
+  }
+  const int64_t channels = MIN(g->inputChannels, g->outputChannels) / g->groups;
+  if (pointwise) return g->groups == 1 || channels >= LEAST_GROUP_CHANNELS;
+  return regular && elements <= MOST_ELEMENTS && channels >= LEAST_GROUP_CHANNELS && multipliesPairs(g->type);
+}
+
+/* correlate() of tensors of a half type. */
+static void correlateHalf(const Correlation *c, void *context)
+{
+  (void)context;
+  if (fill(c)) return;
+  thnn_useAlgorithm(multipliesPairs(c->type) ? "bfloat16 GEMM" : "implicit GEMM");
+  if (correlationIsPointwise(c)) return THNN_(implicitGemm)(c);
+  const Correlation pairs = THNN_(correlationOfPairs)(c);
+  THNN_(implicitGemm)(&pairs);
+}
+
 void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
                               ConvolutionView bias, ConvolutionView output)
 {
-  if (THNN_(depthwisePlanesOutput)(g, input, weight, bias, output)) return thnn_useAlgorithm("depthwise planes");
+  const bool half = isHalf(g->type);
+  if (!half && THNN_(depthwisePlanesOutput)(g, input, weight, bias, output))
+    return thnn_useAlgorithm("depthwise planes");
   Correlation c = THNN_(correlationForward)(g, input, weight, output);
   c.bias = bias.data;
   c.biasGroupStride = bias.group;
   c.biasOutStride = bias.stride[0];
-  correlate(&c, NULL);
+  (half ? correlateHalf : correlate)(&c, NULL);
 }
 
 /* Computes all residue classes at once by direct convolution. Returns false if another algorithm is faster. */
@@ -112,6 +150,11 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
 void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput)
 {
+  if (isHalf(g->type)) {
+    const Correlation half = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
+    THNN_(fillUnreached)(g, gradInput, bias);
+    return THNN_(correlateResidues)(&half, g, weight, gradInput, correlateHalf, NULL);
+  }
   if (THNN_(scatterGradInput)(g, gradOutput, weight, bias, gradInput)) return thnn_useAlgorithm("scatter");
   if (THNN_(depthwisePlanesGradInput)(g, gradOutput, weight, bias, gradInput))
     return thnn_useAlgorithm("depthwise planes");

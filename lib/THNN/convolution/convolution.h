@@ -17,6 +17,8 @@
    convolution is the gradInput of a Convolution: the module's input is the Convolution's output. */
 typedef struct Convolution {
   int dims; /* spatial dimensions: 1, 2 or 3 */
+  int32_t
+      type; /* of all tensors: a half type, for products with convolutionTakesHalf(), or any other for `real` */
   int64_t batch, groups, inputChannels, outputChannels;
   WindowAxis axis[WINDOW_AXES];
 } Convolution;
@@ -36,6 +38,16 @@ static inline Convolution convolutionMake(int dims)
       .dims = dims, .groups = 1, .axis = {WINDOW_AXIS_TRIVIAL, WINDOW_AXIS_TRIVIAL, WINDOW_AXIS_TRIVIAL}};
 }
 
+typedef enum ConvolutionProduct {
+  CONVOLUTION_OUTPUT,
+  CONVOLUTION_GRAD_INPUT,
+  CONVOLUTION_GRAD_WEIGHT
+} ConvolutionProduct;
+
+/* True if the core computes this product of tensors of geometry->type, a half type, with sums in float32. Otherwise the
+   tensors have to be copied to float32. False if the type is no half type. */
+bool THNN_(convolutionTakesHalf)(const Convolution *geometry, ConvolutionProduct product);
+
 /* output is overwritten. bias.data may be NULL. */
 void THNN_(convolutionOutput)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                               ConvolutionView bias, ConvolutionView output);
@@ -49,7 +61,7 @@ void THNN_(convolutionGradInput)(const Convolution *geometry, ConvolutionView gr
 void THNN_(convolutionGradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
                                   ConvolutionView gradWeight, real scale, bool overwrites);
 
-/* gradBias += scale * gradOutput summed over batch and positions. Reads batch, groups, outputChannels and the output
+/* gradBias += scale * gradOutput summed over batch and positions, of any element type. Reads type, batch, groups, outputChannels and the output
    sizes of the geometry. */
 void THNN_(convolutionGradBias)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView gradBias,
                                 real scale);

@@ -7,6 +7,9 @@ Correlation THNN_(correlationForward)(const Convolution *g, ConvolutionView inpu
   Correlation c = {.groups = g->groups,
                    .inChannels = g->inputChannels / g->groups,
                    .outChannels = g->outputChannels / g->groups,
+                   .type = g->type,
+                   .weightType = g->type,
+                   .targetType = g->type,
                    .source = input.data,
                    .target = output.data,
                    .weight = weight.data,
@@ -43,7 +46,7 @@ static void trimKernel(Correlation *c, CorrelationAxis *a)
   const int64_t first = ofLastPosition < 0 ? ceilDivide(-ofLastPosition, a->dilation) : 0,
                 last = MIN(floorDivide(a->sourceSize - 1 - a->offset, a->dilation), a->kernel - 1);
   if (last < first) return; /* no element reads the source */
-  c->weight += first * a->weightStride;
+  c->weight = elementAt(c->weight, first * a->weightStride, c->weightType);
   a->offset += first * a->dilation;
   a->kernel = last + 1 - first;
 }
@@ -56,7 +59,7 @@ void THNN_(correlationSimplify)(Correlation *c)
     if (a->kernel != 1 || a->targetSize == 0 || a->offset < 0 ||
         a->offset + (a->targetSize - 1) * a->stride >= a->sourceSize)
       continue;
-    c->source += a->offset * a->sourceStride;
+    c->source = elementAt(c->source, a->offset * a->sourceStride, c->type);
     a->sourceStride *= a->stride;
     a->sourceSize = a->targetSize;
     a->offset = 0;
@@ -86,6 +89,9 @@ Correlation THNN_(correlationBackward)(const Convolution *g, ConvolutionView gra
   Correlation c = {.groups = g->groups,
                    .inChannels = g->outputChannels / g->groups,
                    .outChannels = g->inputChannels / g->groups,
+                   .type = g->type,
+                   .weightType = g->type,
+                   .targetType = g->type,
                    .source = gradOutput.data,
                    .target = gradInput.data,
                    .weight = weight.data,
@@ -144,8 +150,8 @@ bool THNN_(correlationOfResidue)(Correlation *c, const Convolution *g, const int
     int64_t coordinate, lastElement;
     if (!THNN_(residueAxis)(g->axis + d, classNumber[d], axis, &coordinate, &lastElement)) return false;
     axis->weightStride *= weight.stride[d + 2];
-    c->target += coordinate * gradInput.stride[d + 2];
-    c->weight += lastElement * weight.stride[d + 2];
+    c->target = elementAt(c->target, coordinate * gradInput.stride[d + 2], c->targetType);
+    c->weight = elementAt(c->weight, lastElement * weight.stride[d + 2], c->weightType);
   }
   return true;
 }
@@ -226,8 +232,8 @@ static void divideAxis(const Correlation *c, int d, CorrelationFunction *correla
     }
     Correlation zone = *c;
     CorrelationAxis *z = zone.axis + d;
-    zone.target += q * a->targetStride;
-    zone.weight += first * a->weightStride;
+    zone.target = elementAt(zone.target, q * a->targetStride, c->targetType);
+    zone.weight = elementAt(zone.weight, first * a->weightStride, c->weightType);
     z->targetSize = end - q;
     z->offset += q * a->stride + first * a->dilation;
     z->kernel = last - first;
@@ -280,8 +286,10 @@ bool THNN_(correlationLengthenRows)(Correlation *c)
 static real biasOf(const Correlation *c, int64_t channel)
 {
   return c->bias == NULL ? 0
-                         : c->bias[channel / c->outChannels * c->biasGroupStride +
-                                   channel % c->outChannels * c->biasOutStride];
+                         : loadElement(c->bias,
+                                       channel / c->outChannels * c->biasGroupStride +
+                                           channel % c->outChannels * c->biasOutStride,
+                                       c->targetType);
 }
 
 /* About the number of elements that a task of correlationFill writes. */
@@ -292,14 +300,18 @@ static void fillPixels(const Correlation *c, bool allChannels, int64_t channel, 
                        int64_t pixels)
 {
   const int64_t channels = c->groups * c->outChannels;
-  if (!allChannels) {
+  if (c->bias == NULL && stride == (allChannels ? channels : 1)) {
+    memset(to, 0, (size_t)(pixels * stride * elementBytes(c->targetType)));
+  } else if (isHalf(c->targetType)) {
+    for (int64_t x = 0; x < pixels; x++)
+      for (int64_t i = 0; i < (allChannels ? channels : 1); i++)
+        storeElement(to, x * stride + i, c->targetType, biasOf(c, allChannels ? i : channel));
+  } else if (!allChannels) {
     const real value = biasOf(c, channel);
     if (stride == 1)
       for (int64_t x = 0; x < pixels; x++) to[x] = value;
     else
       for (int64_t x = 0; x < pixels; x++) to[x * stride] = value;
-  } else if (c->bias == NULL && stride == channels) {
-    memset(to, 0, sizeof(real) * (size_t)(pixels * channels));
   } else {
     for (int64_t x = 0; x < pixels; x++)
       for (int64_t i = 0; i < channels; i++) to[x * stride + i] = biasOf(c, i);
@@ -328,10 +340,11 @@ void THNN_(correlationFill)(const Correlation *c)
                   endRow = MIN(firstRow + together, rows);
     const int64_t begin = segment * size[3] / segments, end = (segment + 1) * size[3] / segments;
     int64_t q[3] = {firstRow / (size[1] * size[2]), firstRow / size[2] % size[1], firstRow % size[2]};
-    real *image = c->target + channel * c->targetChannelStride + begin * stride[3];
-    for (int64_t row = firstRow; row < endRow; row++, nextIndex(q, size, 3))
-      fillPixels(c, channelsLast, channel, image + q[0] * stride[0] + q[1] * stride[1] + q[2] * stride[2],
-                 stride[3], end - begin);
+    const int64_t image = channel * c->targetChannelStride + begin * stride[3];
+    for (int64_t row = firstRow; row < endRow; row++, nextIndex(q, size, 3)) {
+      const int64_t at = image + q[0] * stride[0] + q[1] * stride[1] + q[2] * stride[2];
+      fillPixels(c, channelsLast, channel, elementAt(c->target, at, c->targetType), stride[3], end - begin);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "convolution/convolution.h"
 #include "runtime/integer.h"
+#include "simd/half_lanes.h"
 
 /* The products of a convolution as cross-correlations of a source and a target image.
 
@@ -26,6 +27,14 @@ typedef struct CorrelationAxis {
 typedef struct Correlation {
   CorrelationAxis axis[4];
   int64_t groups, inChannels, outChannels; /* channels per group, of the source and of the target */
+  /* The element type of source, of weight, and of target and bias: a half type or any other for `real`. With a half
+     type the pointers are addresses only (elementAt), and sums are float32. */
+  int32_t type, weightType, targetType;
+  /* True for products of bfloat16 by the implicit GEMM (correlationOfPairs): a channel of the source is a pair of
+     channels. A source or weight of pairs that are adjacent in memory has the layout and the type of `real`; otherwise
+     partnerStride leads from an element to the other one of its pair. */
+  bool pairs;
+  int64_t sourcePartnerStride, weightPartnerStride;
   const real *source;
   real *target; /* gradOutput, only read, where gradWeight is computed */
   real *weight; /* or gradWeight */

@@ -51,6 +51,7 @@ static void multiplyPointwise(const Correlation *c, GradWeightUpdate update)
                   .groupStride = c->inChannels * c->sourceChannelStride,
                   .cStride = {[3] = c->weightInStride}},
             .groups = c->groups,
+            .type = c->type,
             .c = c->weight,
             .cGroupStride = c->weightGroupStride,
             .accumulate = !update.overwrites,
@@ -69,6 +70,7 @@ static int64_t workOf(const Correlation *c) { return (int64_t)ceil(MIN(correlati
 /* The whole gradWeight, for clear(). */
 typedef struct Gradient {
   GradWeightUpdate update;
+  int32_t type;
   real *data;
   int64_t elements;
 } Gradient;
@@ -77,7 +79,7 @@ typedef struct Gradient {
    ones, or do not reach all entries. */
 static void clear(Gradient *gradient)
 {
-  if (gradient->update.overwrites) thnn_clear(gradient->data, gradient->elements * (int64_t)sizeof(real));
+  if (gradient->update.overwrites) thnn_clear(gradient->data, gradient->elements * elementBytes(gradient->type));
   gradient->update.overwrites = false;
 }
 
@@ -250,12 +252,16 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
                                   ConvolutionView gradWeight, real scale, bool overwrites)
 {
   const Correlation c = THNN_(correlationForward)(g, input, gradWeight, gradOutput);
-  Gradient gradient = {{scale, overwrites}, gradWeight.data, c.groups * c.inChannels * c.outChannels};
+  Gradient gradient = {{scale, overwrites}, c.type, gradWeight.data, c.groups * c.inChannels * c.outChannels};
   for (int d = 0; d < WINDOW_AXES; d++) gradient.elements *= g->axis[d].kernel;
   const int64_t work = workOf(&c);
   /* The algorithms for groups add to gradWeight, whose filters have few channels. */
   if (work == 0 || c.groups > 1 || !reachesAllElements(g, &c)) clear(&gradient);
   if (work == 0) return;
+  if (isHalf(c.type)) {
+    thnn_useAlgorithm(multipliesPairs(c.type) ? "bfloat16 GEMM" : "GEMM");
+    return multiplyPointwise(&c, gradient.update);
+  }
   if (THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale))
     return thnn_useAlgorithm("depthwise planes");
   correlateGradWeight(&c, &gradient);

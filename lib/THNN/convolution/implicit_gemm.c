@@ -17,11 +17,35 @@ typedef struct Workspace {
 
 /* --- epilogue ---------------------------------------------------------------------------------------------------- */
 
+/* storePositions of a target of a half type. */
+static void storeHalfPositions(const Correlation *c, const real *sum, int64_t width, real *target,
+                               int64_t positions, int64_t lanes)
+{
+  const int64_t stride = c->axis[3].targetStride;
+  const int32_t type = c->targetType;
+  if (c->targetChannelStride == 1) {
+    for (int64_t q = 0; q < positions; q++, sum += width)
+      for (int64_t i = 0; i < lanes; i += VL)
+        v_storeHalf(elementAt(target, q * stride + i, type), v_load(sum + i), type, (int)MIN(VL, lanes - i));
+    return;
+  }
+  real row[2 * VBYTES / sizeof(real)][VBYTES / sizeof(real)]; /* [n][position] */
+  THNN_(transpose)(row[0], VL, sum, width, positions, lanes);
+  for (int64_t i = 0; i < lanes; i++) {
+    const int64_t at = i * c->targetChannelStride;
+    if (stride == 1) v_storeHalf(elementAt(target, at, type), v_load(row[i]), type, (int)positions);
+    else
+      for (int64_t q = 0; q < positions; q++) storeElement(target, at + q * stride, type, row[i][q]);
+  }
+}
+
 void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
                            int64_t lanes)
 {
   const int64_t stride = c->axis[3].targetStride;
-  if (c->targetChannelStride == 1) {
+  if (isHalf(c->targetType)) {
+    storeHalfPositions(c, sum, width, target, positions, lanes);
+  } else if (c->targetChannelStride == 1) {
     for (int64_t q = 0; q < positions; q++, target += stride, sum += width) {
       int64_t i = 0;
       for (; i + VL <= lanes; i += VL) v_store(target + i, v_load(sum + i));
@@ -47,8 +71,10 @@ static int64_t storeFinished(const Correlation *c, const Workspace *w, const rea
     const int64_t x = first < span ? first : first % span, n = MIN(VL, span - x);
     if (first + n > end) break;
     THNN_(storePositions)(c, sum + first * width, width,
-                          target + w->rowTarget[first / span * w->contiguousRows] + x * c->axis[3].targetStride, n,
-                          lanes);
+                          elementAt(target,
+                                    w->rowTarget[first / span * w->contiguousRows] + x * c->axis[3].targetStride,
+                                    c->targetType),
+                          n, lanes);
     first += n;
   }
   return first;
@@ -60,15 +86,27 @@ static inline void prefetchRow(const Correlation *c, const real *target, int64_t
   if (c->targetChannelStride == 1) {
     for (int64_t q = 0; q < positions; q++)
       for (int64_t i = 0; i < lanes; i += REALS_PER_LINE)
-        __builtin_prefetch(target + q * c->axis[3].targetStride + i, 1);
+        __builtin_prefetch(elementAt(target, q * c->axis[3].targetStride + i, c->targetType), 1);
   } else {
     /* One line per channel suffices: a row begins on the line on which the row before ends. */
     for (int64_t i = 0; i < lanes; i++)
-      __builtin_prefetch(target + (positions - 1) * c->axis[3].targetStride + i * c->targetChannelStride, 1);
+      __builtin_prefetch(
+          elementAt(target, (positions - 1) * c->axis[3].targetStride + i * c->targetChannelStride, c->targetType),
+          1);
   }
 }
 
 /* --- micro-tiles ------------------------------------------------------------------------------------------------- */
+
+static Microkernel microkernelOf(const Correlation *c, int R, int Q, int V, bool prefetches)
+{
+#if HAS_BFLOAT16_MICROKERNEL
+  if (c->pairs) return THNN_(bfloat16Microkernel)(R, Q, V, prefetches);
+#else
+  (void)c;
+#endif
+  return THNN_(microkernel)(R, Q, V, prefetches);
+}
 
 /* Multiplies one panel of packed weights by the packed input tile. `begins`: the sums begin with the biases. `ends`:
    the sums are stored. Prefetches `next` meanwhile. */
@@ -84,7 +122,8 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
   const int together = rowPointerCount(adjacent);
   const int64_t tiles = together > 1 ? 1 : ceilDivide(adjacent, GEMM_MR); /* micro-tiles of a row */
   const int64_t narrow = adjacent / tiles, wider = adjacent % tiles;      /* `wider` tiles have narrow + 1 */
-  real *target = c->target + (b->group * c->outChannels + b->outChannel) * c->targetChannelStride;
+  real *target =
+      elementAt(c->target, (b->group * c->outChannels + b->outChannel) * c->targetChannelStride, c->targetType);
   PrefetchPlan prefetch =
       makePrefetchPlan(next, MAX(ceilDivide(channels, p->kBlockChannels), 1) * ceilDivide(rows, together) * tiles,
                        MIN(p->kBlockChannels, channels) * elements);
@@ -107,12 +146,13 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
         for (int r = 0; last && r < R && row + r < rows; r++)
           if (adjacent > 1 || r + 1 == R || row + r + 1 == rows || c->targetChannelStride == 1 ||
               w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].targetStride)
-            prefetchRow(c, target + w->rowTarget[row + r] + x * c->axis[3].targetStride, Q, lanes);
+            prefetchRow(c, elementAt(target, w->rowTarget[row + r] + x * c->axis[3].targetStride, c->targetType),
+                        Q, lanes);
         const KRange range = {offset, w->rowKernel[row][0] * termsPerElement,
                               w->rowKernel[row][1] * termsPerElement};
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        THNN_(microkernel)(R, (int)Q, V, lines.run > 0)(sum, width, first ? weights : sum, first ? 0 : width, a,
-                                                        range, packed, width, &lines);
+        microkernelOf(c, R, (int)Q, V, lines.run > 0)(sum, width, first ? weights : sum, first ? 0 : width, a,
+                                                      range, packed, width, &lines);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * adjacent);
         if (last) stored = storeFinished(c, w, sums, width, target, adjacent, lanes, stored, done);
@@ -215,7 +255,8 @@ static void multiplyRange(const ImplicitGemmPlan *p, int64_t firstPanel, int64_t
                          .channels = MIN(p->packedChannels, c->inChannels - channel),
                          .kernel = &kernel};
         locateTerms(p, &b, &w);
-        const real *source = c->source + (group * c->inChannels + channel) * c->sourceChannelStride;
+        const real *source =
+            elementAt(c->source, (group * c->inChannels + channel) * c->sourceChannelStride, c->type);
         THNN_(packTile)(c, &p->packed, &output, &kernel, source, b.channels, w.input);
         for (int64_t i = panel; i < next; i++) {
           b.outChannel = (i - firstOfGroup) * GEMM_NR;
@@ -252,6 +293,7 @@ static void multiplyPointwise(const Correlation *c)
                   .biasStride = c->biasOutStride},
             .kSize = {1, 1, 1, c->inChannels},
             .groups = c->groups,
+            .type = c->type,
             .c = c->target,
             .bias = c->bias,
             .cGroupStride = c->outChannels * c->targetChannelStride,

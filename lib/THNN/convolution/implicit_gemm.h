@@ -92,6 +92,10 @@ void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width,
 /* The estimated time in multiply-adds of vectors, which depends only on sizes. */
 double THNN_(implicitGemmCost)(const Correlation *correlation);
 
+/* The same correlation of bfloat16 as one of pairs of channels, of which a group has an even number. Sums of pairs are
+   computed where multipliesPairs(). */
+Correlation THNN_(correlationOfPairs)(const Correlation *correlation);
+
 /* Overwrites the target. A pointwise correlation becomes a plain matrix product. */
 void THNN_(implicitGemm)(const Correlation *correlation);
 

@@ -15,6 +15,57 @@ static int64_t kernelStride(const Correlation *c, const Tile *kernel)
   return stride;
 }
 
+#ifdef THNN_REAL_IS_FLOAT
+
+/* Terms of a panel that are transposed at once. */
+#define TERMS_AT_ONCE 128
+
+/* Pairs the weights of the kernel elements of a channel with these of its partner. at: offsets of the elements, which are
+   adjacent if `stride` is 1 or -1. Up to VL reals after the row are overwritten. */
+static void pairElements(const Half *weight, int64_t partner, int64_t elements, const int64_t *at, int64_t stride,
+                         real *row)
+{
+  if (stride != 1 && stride != -1) {
+    for (int64_t k = 0; k < elements; k++) row[k] = pairOf(weight + at[k], weight + at[k] + partner);
+    return;
+  }
+  real run[KERNEL_TILE_ELEMENTS + VBYTES / sizeof(real)];
+  if (stride < 0) weight -= elements - 1;
+  for (int64_t k = 0; k < elements; k += VL)
+    v_store((stride < 0 ? run : row) + k,
+            v_loadPairs(weight + k, weight + k + partner, (int)MIN(VL, elements - k)));
+  for (int64_t k = 0; stride < 0 && k < elements; k++) row[k] = run[elements - 1 - k];
+}
+
+/* packKBlock of pairs of bfloat16. */
+static void packPairs(const Correlation *c, const Half *weight, int64_t lanes, int64_t width, int64_t channels,
+                      int64_t elements, const int64_t *at, int64_t stride, real *packed)
+{
+  const int64_t partner = c->weightPartnerStride;
+  if (c->weightOutStride == 1) {
+    for (int64_t i = 0; i < channels; i++, weight += c->weightInStride)
+      for (int64_t k = 0; k < elements; k++, packed += width)
+        for (int64_t l = 0; l < lanes; l += VL) {
+          const Half *from = weight + at[k] + l;
+          v_store(packed + l, v_loadPairs(from, from + partner, (int)MIN(VL, lanes - l)));
+        }
+    return;
+  }
+  real rows[GEMM_NR][TERMS_AT_ONCE + VBYTES / sizeof(real)];
+  const int64_t together = MAX(TERMS_AT_ONCE / elements, 1);
+  for (int64_t first = 0; first < channels; first += together) {
+    const int64_t n = MIN(together, channels - first);
+    for (int64_t l = 0; l < lanes; l++)
+      for (int64_t i = 0; i < n; i++)
+        pairElements(weight + l * c->weightOutStride + (first + i) * c->weightInStride, partner, elements, at,
+                     stride, rows[l] + i * elements);
+    THNN_(transpose)(packed + first * elements * width, width, rows[0], sizeof rows[0] / sizeof(real), lanes,
+                     n * elements);
+  }
+}
+
+#endif
+
 void THNN_(packKBlock)(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
                        const Tile *kernel, int64_t parts, real *packed)
 {
@@ -24,6 +75,10 @@ void THNN_(packKBlock)(const Correlation *c, const real *weight, int64_t lanes, 
     at[k] = 0;
     for (int d = 0; d < 4; d++) at[k] += t[d] * c->axis[d].weightStride;
   }
+#ifdef THNN_REAL_IS_FLOAT
+  if (isHalf(c->weightType))
+    return packPairs(c, (const Half *)weight, lanes, width, channels, elements, at, stride, packed);
+#endif
   if (c->weightOutStride != 1 && c->weightInStride == 1) {
     const int64_t inner = elements / parts;
     for (int64_t k = 0; k < elements; k++)
@@ -53,10 +108,10 @@ void THNN_(packKBlock)(const Correlation *c, const real *weight, int64_t lanes, 
 
 static const real *firstWeight(const Correlation *c, const WeightBlock *b)
 {
-  const real *weight = c->weight + b->group * c->weightGroupStride + b->outChannel * c->weightOutStride +
-                       b->channel * c->weightInStride;
-  for (int d = 0; d < 4; d++) weight += b->kernel->start[d] * c->axis[d].weightStride;
-  return weight;
+  int64_t at =
+      b->group * c->weightGroupStride + b->outChannel * c->weightOutStride + b->channel * c->weightInStride;
+  for (int d = 0; d < 4; d++) at += b->kernel->start[d] * c->axis[d].weightStride;
+  return elementAt(c->weight, at, c->weightType);
 }
 
 /* A row of the region is the weights of one input channel, or of one output channel, whichever stride is larger. Where
@@ -65,8 +120,9 @@ static const real *firstWeight(const Correlation *c, const WeightBlock *b)
 PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
 {
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), elements = elementCount(b->kernel->size);
-  const real *from = firstWeight(c, b);
-  for (int d = 0; d < 4; d++) from += MIN(c->axis[d].weightStride, 0) * (b->kernel->size[d] - 1);
+  int64_t before = 0;
+  for (int d = 0; d < 4; d++) before += MIN(c->axis[d].weightStride, 0) * (b->kernel->size[d] - 1);
+  const real *from = elementAt(firstWeight(c, b), before, c->weightType);
   const bool byChannel = c->weightOutStride < c->weightInStride;
   PrefetchRegion p = byChannel
                          ? (PrefetchRegion){from, b->channels, c->weightInStride, lanes * c->weightOutStride}
@@ -77,6 +133,10 @@ PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
   if (p.stride == elements * llabs(stride) && p.length <= llabs(stride)) {
     p.count *= elements;
     p.stride = llabs(stride);
+  }
+  if (isHalf(c->weightType)) { /* two elements take a real */
+    p.stride /= 2;
+    p.length = ceilDivide(p.length, 2);
   }
   return p;
 }
@@ -91,14 +151,17 @@ void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t
                 outer = p->paddedAxis < 0 ? 1 : b->kernel->size[p->paddedAxis], inner = elements / outer;
   if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * elements + 1) * width));
   for (int64_t i = 0; i < lanes; i++)
-    packed[i] = c->bias ? c->bias[b->group * c->biasGroupStride + (b->outChannel + i) * c->biasOutStride] : 0;
+    packed[i] = c->bias
+                    ? loadElement(c->bias, b->group * c->biasGroupStride + (b->outChannel + i) * c->biasOutStride,
+                                  c->targetType)
+                    : 0;
   packed += width;
   const real *weight = firstWeight(c, b);
   const bool inOrder = outer == 1 || (c->weightOutStride != 1 && c->weightInStride == 1);
   const int64_t blockChannels = outer == 1 ? channels : p->kBlockChannels;
   real kBlock[GEMM_KC * GEMM_NR];
   if (lanes < width && !inOrder) memset(kBlock, 0, sizeof kBlock);
-  for (int64_t k = 0; k < channels; k += blockChannels, weight += blockChannels * c->weightInStride) {
+  for (int64_t k = 0; k < channels; k += blockChannels) {
     const int64_t n = MIN(blockChannels, channels - k);
     THNN_(packKBlock)(c, weight, lanes, width, n, b->kernel, inOrder ? outer : 1, inOrder ? packed : kBlock);
     for (int64_t s = 0; s < outer && !inOrder; s++)
@@ -106,5 +169,6 @@ void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t
         memcpy(packed + (s * n + i) * inner * width, kBlock + (i * elements + s * inner) * width,
                sizeof(real) * (size_t)(inner * width));
     packed += n * elements * width;
+    weight = elementAt(weight, n * c->weightInStride, c->weightType);
   }
 }

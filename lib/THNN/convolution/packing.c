@@ -67,6 +67,26 @@ static inline void packRow(real *to, const real *from, int64_t stride, int64_t l
   zeroVectors(to, i, width);
 }
 
+#ifdef THNN_REAL_IS_FLOAT
+/* The same for pairs of bfloat16. */
+static inline void packPairs(real *to, const Half *from, int64_t partner, int64_t stride, int64_t low,
+                             int64_t high, int64_t width, int64_t ahead)
+{
+  zeroVectors(to, 0, low);
+  int64_t i = low;
+  if (stride == 1) {
+    for (; i < high; i += VL, from += VL) {
+      __builtin_prefetch(from + ahead);
+      __builtin_prefetch(from + ahead + partner);
+      v_store(to + i, v_loadPairs(from, from + partner, (int)MIN(VL, high - i)));
+    }
+  } else {
+    for (; i < high; i++, from += stride) to[i] = pairOf(from, from + partner);
+  }
+  zeroVectors(to, i, width);
+}
+#endif
+
 /* The coordinates of a residue, x + i * stride, that lie in the source: low <= i < high. The first of them is at offset
    `at`. */
 typedef struct Span {
@@ -161,23 +181,23 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
     span[residue].at = (x + low * last->stride) * last->sourceStride;
   }
   /* Channels are packed one by one; in channels-last images, a row of all channels is transposed at once. */
-  const bool transposes = stride != 1 && c->sourceChannelStride == 1 && channels > 4;
-  const bool areAdjacent =
-      !transposes && last->sourceStride == 1 && last->dilation == 1 && packed->residues >= ADJACENT_RESIDUES;
+  const bool pairs = isHalf(c->type), transposes = stride != 1 && c->sourceChannelStride == 1 && channels > 4;
+  const bool areAdjacent = !transposes && !pairs && last->sourceStride == 1 && last->dilation == 1 &&
+                           packed->residues >= ADJACENT_RESIDUES;
   real *packedEnd = memory; /* after the last packed element of the first channel; used if rows are transposed */
   for (int64_t ch = 0; ch < (transposes ? 1 : channels); ch++) {
     int64_t at[2] = {0};
     for (int64_t slice = extent[0] * extent[1]; slice > 0; slice--, nextIndex(at, extent, 2)) {
-      const real *start = source + ch * c->sourceChannelStride;
+      const real *start = elementAt(source, ch * c->sourceChannelStride, c->type);
       bool sliceInside = true;
       for (int d = 0; d < 2; d++) {
         const int64_t x = first[d] + coordinateOf(runs[d], at[d]);
         if (x < 0 || x >= c->axis[d].sourceSize) sliceInside = false;
-        else start += x * c->axis[d].sourceStride;
+        else start = elementAt(start, x * c->axis[d].sourceStride, c->type);
       }
       /* Rows are packed in memory order, so that each overwrites the excess of the row before. */
       real *to = memory + ch * packed->channelPitch + at[0] * packed->pitch[0] + at[1] * packed->pitch[1];
-      if (stride == 1) { /* one residue */
+      if (stride == 1 && !pairs) { /* one residue */
         const int64_t pitch = packed->pitch[2];
         for (int64_t run = 0, y = first[2]; run < extent[2]; run += runs[2].length, y += runs[2].distance) {
           const int64_t length = MIN(runs[2].length, extent[2] - run);
@@ -192,7 +212,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
       for (int64_t r = 0; r < extent[2]; r++) {
         const int64_t y = first[2] + coordinateOf(runs[2], r);
         const bool rowInside = sliceInside && y >= 0 && y < c->axis[2].sourceSize;
-        const real *row = rowInside ? start + y * c->axis[2].sourceStride : start;
+        const real *row = rowInside ? elementAt(start, y * c->axis[2].sourceStride, c->type) : start;
         if (areAdjacent && rowInside) {
           packResidues(to, packed->pitch[3], row, stride, span, packed->residues, width);
           to += packed->residues * packed->pitch[3];
@@ -200,6 +220,13 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
         }
         for (int64_t residue = 0; residue < packed->residues; residue++, to += packed->pitch[3]) {
           const int64_t low = rowInside ? span[residue].low : 0, high = rowInside ? span[residue].high : 0;
+#ifdef THNN_REAL_IS_FLOAT
+          if (pairs) {
+            packPairs(to, (const Half *)row + (rowInside ? span[residue].at : 0), c->sourcePartnerStride, stride,
+                      low, high, width, ahead);
+            continue;
+          }
+#endif
           if (!transposes) {
             packRow(to, row + (rowInside ? span[residue].at : 0), stride, low, high, width, ahead);
           } else if (low < high) {

@@ -70,6 +70,12 @@ static bool outputOf(const Convolution *g, const Sizes *s, int64_t group, const 
   return true;
 }
 
+bool THNN_(convolutionTakesHalf)(const Convolution *g, ConvolutionProduct product)
+{
+  (void)g, (void)product;
+  return false;
+}
+
 static double biasOf(ConvolutionView bias, int64_t group, int64_t channel)
 {
   return bias.data ? (double)((real *)bias.data)[group * bias.group + channel * bias.stride[0]] : 0;

@@ -2,6 +2,7 @@
 #include "gemm/microkernel.h"
 #include "gemm/transpose.h"
 #include "runtime/streaming.h"
+#include "simd/half_lanes.h"
 
 /* Blocking, so that every operand stays in a cache while it is reused:
 
@@ -73,6 +74,88 @@ static void pack(real *packed, int64_t pitch, const real *data, Range rows, Rang
   }
 }
 
+/* How an operand is packed: COPY, elements of `real`, or pairs of bfloat16 that are adjacent in memory and so have the
+   layout of float32; WIDEN, elements of a half type to float32; PAIR, two terms of bfloat16 that lie apart to a pair. */
+enum { COPY, WIDEN, PAIR };
+
+/* The address of an element of an operand. */
+static const real *operandAt(const GemmOperand *f, int64_t offset)
+{
+  return (const real *)((const char *)f->data + offset * (f->conversion == COPY ? (int64_t)sizeof(real) : 2));
+}
+
+#ifdef THNN_REAL_IS_FLOAT
+
+/* Packs the terms of one value i of an operand, as a row. */
+static void packTerms(const GemmOperand *f, int32_t type, const Half *from, real *row, int64_t terms, bool single)
+{
+  const int64_t stride = f->kStride[3];
+  if (f->conversion == WIDEN) {
+    thnn_widenStrided(row, (const char *)from, stride * (int64_t)sizeof *from, type, terms);
+    return;
+  }
+  const int64_t whole = terms - single;
+  if (f->partnerStride == 1 && stride == 2) memcpy(row, from, sizeof *row * (size_t)whole);
+  else
+    for (int64_t k = 0; k < whole; k++) row[k] = pairOf(from + k * stride, from + k * stride + f->partnerStride);
+  if (single) row[whole] = pairOf(from + whole * stride, NULL);
+}
+
+/* As copyTerms, of a half type. */
+static void convertTerms(const GemmOperand *f, int32_t type, real *packed, int64_t pitch, const Half *from,
+                         int64_t terms, int64_t n, bool single)
+{
+  if (f->stride[3] == 1) {
+    for (int64_t k = 0; k < terms; k++, packed += pitch, from += f->kStride[3])
+      for (int64_t i = 0; i < n; i += VL) {
+        const int lanes = (int)MIN(VL, n - i);
+        const Half *partner = single && k == terms - 1 ? NULL : from + i + f->partnerStride;
+        const vreal x =
+            f->conversion == PAIR ? v_loadPairs(from + i, partner, lanes) : v_loadHalf(from + i, type, lanes);
+        if (lanes == VL) v_store(packed + i, x);
+        else v_store_n(packed + i, x, lanes);
+      }
+    return;
+  }
+  real rows[VBYTES / sizeof(real)][GEMM_KC];
+  for (int64_t i = 0; i < n; i += VL) {
+    const int64_t lanes = MIN(VL, n - i);
+    for (int64_t l = 0; l < lanes; l++) packTerms(f, type, from + (i + l) * f->stride[3], rows[l], terms, single);
+    THNN_(transpose)(packed + i, pitch, rows[0], GEMM_KC, lanes, terms);
+  }
+}
+
+#endif
+
+/* packed[k * pitch + i] = the element of term k and value i, for `terms` terms and n values from an address on, which
+   are within the last axes. `single`: the last term is not a pair. */
+static void copyTerms(const GemmOperand *f, int32_t type, real *packed, int64_t pitch, const real *from,
+                      int64_t terms, int64_t n, bool single)
+{
+#ifdef THNN_REAL_IS_FLOAT
+  if (f->conversion != COPY) return convertTerms(f, type, packed, pitch, (const Half *)from, terms, n, single);
+#else
+  (void)type, (void)single;
+#endif
+  THNN_(copyMatrix)(packed, pitch, 1, from, f->kStride[3], f->stride[3], terms, n);
+}
+
+/* Packs values i .. i + n - 1 of terms k .. k + K - 1, at most GEMM_KC, of an operand: packed[k * pitch + i]. */
+static void packOperand(const Gemm *p, const GemmOperand *f, real *packed, int64_t pitch, int64_t k, int64_t K,
+                        int64_t i, int64_t n)
+{
+  for (int64_t x = 0, terms; x < K; x += terms) {
+    int64_t left;
+    const int64_t at = locate(p->kSize, f->kStride, k + x, &left);
+    terms = MIN(left, K - x);
+    for (int64_t j = 0, values; j < n; j += values) {
+      const real *from = operandAt(f, at + locate(f->size, f->stride, i + j, &values));
+      values = MIN(values, n - j);
+      copyTerms(f, p->type, packed + x * pitch + j, pitch, from, terms, values, p->oddTerms && terms == left);
+    }
+  }
+}
+
 /* data[i][j] = packed[i * pitch + j] */
 static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Range columns)
 {
@@ -90,14 +173,15 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
 /* True if c is written, not added to, and its rows are so close that hardware prefetches the next one. */
 static bool isNewAndNear(const Gemm *p)
 {
-  return !p->accumulate && p->a.cStride[3] * (int64_t)sizeof(real) < NEAR_ROW;
+  return !p->accumulate && p->a.cStride[3] * elementBytes(p->type) < NEAR_ROW;
 }
 
 /* True if c, of all groups, is written by non-temporal stores. */
 static bool streamsResult(const Gemm *p)
 {
-  return !p->accumulate && thnn_exceedsLastLevelCache(elementCount(p->a.size) * elementCount(p->b.size) *
-                                                      p->groups * (int64_t)sizeof(real));
+  return !p->accumulate && !isHalf(p->type) &&
+         thnn_exceedsLastLevelCache(elementCount(p->a.size) * elementCount(p->b.size) * p->groups *
+                                    (int64_t)sizeof(real));
 }
 
 /* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
@@ -114,14 +198,63 @@ static int64_t firstRow(int64_t tile, int64_t rows) { return tile * rows / ceilD
 
 static int rowsOf(const Block *s, int64_t tile) { return (int)(s->row[tile + 1] - s->row[tile]); }
 
+#ifdef THNN_REAL_IS_FLOAT
+
+/* Stores n sums of a row of c, at distances of `stride`, to memory of a half type. */
+static void storeHalfRow(const Gemm *p, Half *c, int64_t stride, const real *sum, int64_t n)
+{
+  for (int64_t i = 0; i < n; i += VL) {
+    const int lanes = (int)MIN(VL, n - i);
+    vreal x = v_load_n(sum + i, lanes);
+    if (stride == 1) {
+      if (p->accumulate) x = v_loadHalf(c + i, p->type, lanes) + p->scale * x;
+      v_storeHalf(c + i, x, p->type, lanes);
+      continue;
+    }
+    real lane[VBYTES / sizeof(real)];
+    char *const to = (char *)(c + i * stride);
+    const int64_t bytes = stride * (int64_t)sizeof *c;
+    if (p->accumulate) {
+      thnn_widenStrided(lane, to, bytes, p->type, lanes);
+      x = v_load_n(lane, lanes) + p->scale * x;
+    }
+    v_store(lane, x);
+    thnn_narrowStrided(to, bytes, lane, p->type, lanes);
+  }
+}
+
+/* storeTileRow of a c of a half type. */
+static void storeHalfTileRow(const Gemm *p, const Block *s, int64_t tile)
+{
+  const int64_t row = s->row[tile], rows = rowsOf(s, tile), nextPanel = s->tiles * MICROTILE_REALS;
+  for (int64_t r = 0; r < rows; r++) {
+    int64_t run;
+    Half *const c = (Half *)p->c + locate(p->a.size, p->a.cStride, row + r, &run);
+    const real *sum = s->sums + tile * MICROTILE_REALS;
+    for (int64_t column = s->firstColumn; column < s->endColumn; column += GEMM_NR, sum += nextPanel) {
+      const int64_t n = MIN(GEMM_NR, s->endColumn - column), width = n > VL ? GEMM_NR : VL;
+      for (int64_t j = 0, values; j < n; j += values) {
+        Half *to = c + locate(p->b.size, p->b.cStride, column + j, &values);
+        values = MIN(values, n - j);
+        storeHalfRow(p, to, p->b.cStride[3], sum + r * width + j, values);
+      }
+    }
+  }
+}
+
+#endif
+
 /* Stores micro-tile number `tile` of every panel of a block. If the columns of c are contiguous, each row is stored
    across the whole block before the next one, which is fastest where all rows of c map to one cache set. */
 static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 {
+#ifdef THNN_REAL_IS_FLOAT
+  if (isHalf(p->type)) return storeHalfTileRow(p, s, tile);
+#endif
   const int64_t row = s->row[tile], rows = rowsOf(s, tile), nextPanel = s->tiles * MICROTILE_REALS;
   real *sum = s->sums + tile * MICROTILE_REALS;
   int64_t run;
-  real *c = p->c + locate(p->b.size, p->b.cStride, s->firstColumn, &run);
+  real *c = (real *)p->c + locate(p->b.size, p->b.cStride, s->firstColumn, &run);
   if (p->b.cStride[3] == 1 && run >= s->endColumn - s->firstColumn) {
     real *after = c + locate(p->a.size, p->a.cStride, row, &run) - s->firstColumn;
     const int64_t allRows = elementCount(p->a.size);
@@ -178,11 +311,17 @@ static PrefetchRegion operandRegion(const Gemm *p, const GemmOperand *f, int64_t
 {
   if (K == 0) return (PrefetchRegion){0};
   int64_t run, terms;
-  const real *from = f->data + locate(f->size, f->stride, i, &run);
-  from += locate(p->kSize, f->kStride, k, &terms);
+  const int64_t offset = locate(f->size, f->stride, i, &run) + locate(p->kSize, f->kStride, k, &terms);
+  const real *from = operandAt(f, offset);
   if (run < n || terms < K) return (PrefetchRegion){0};
-  if (f->stride[3] == 1) return (PrefetchRegion){from, K, f->kStride[3], n};
-  return (PrefetchRegion){from, n, f->stride[3], f->kStride[3] == 1 ? K : 0};
+  if (f->conversion == COPY)
+    return f->stride[3] == 1 ? (PrefetchRegion){from, K, f->kStride[3], n}
+                             : (PrefetchRegion){from, n, f->stride[3], f->kStride[3] == 1 ? K : 0};
+  /* Two elements of a half type take a real. */
+  const int64_t elements = f->conversion == PAIR ? 2 * K : K,
+                stride = f->conversion == PAIR ? f->partnerStride : f->kStride[3];
+  if (f->stride[3] == 1) return (PrefetchRegion){from, elements, stride / 2, ceilDivide(n, 2)};
+  return (PrefetchRegion){from, n, f->stride[3] / 2, stride == 1 ? ceilDivide(elements, 2) : 0};
 }
 
 static PrefetchRegion tileRegion(const Gemm *p, const Block *s, int64_t tile, int64_t k, int64_t K)
@@ -193,7 +332,7 @@ static PrefetchRegion tileRegion(const Gemm *p, const Block *s, int64_t tile, in
 /* True if a row of `a` is contiguous, and not all rows map to one L1 set. */
 static bool rowsAreReadable(const Gemm *p)
 {
-  return p->a.kStride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
+  return p->a.conversion == COPY && p->a.kStride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
          p->a.stride[3] * (int64_t)sizeof(real) % 4096 != 0;
 }
 
@@ -209,8 +348,8 @@ static bool readsAInPlace(const Gemm *p, int64_t panels)
 static bool readsBInPlace(const Gemm *p, int64_t tiles)
 {
   const GemmOperand *b = &p->b;
-  return tiles <= IN_PLACE_TILES && b->stride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
-         (tiles == 1 || b->kStride[3] * (int64_t)sizeof(real) % 256 != 0);
+  return tiles <= IN_PLACE_TILES && b->conversion == COPY && b->stride[3] == 1 &&
+         elementCount(p->kSize) == p->kSize[3] && (tiles == 1 || b->kStride[3] * (int64_t)sizeof(real) % 256 != 0);
 }
 
 /* The rows of a micro-tile that is read in place. */
@@ -228,7 +367,7 @@ static void setRowPointers(const Gemm *p, const Block *s, int64_t k, RowPointers
     for (int r = 0; r < GEMM_MR; r++) {
       if (r < rowsOf(s, tile)) {
         if (--run > 0) row += f->stride[3];
-        else row = f->data + locate(f->size, f->stride, s->row[tile] + r, &run) + k;
+        else row = (const real *)f->data + locate(f->size, f->stride, s->row[tile] + r, &run) + k;
       }
       pointers[tile].row[r] = row;
     }
@@ -241,14 +380,15 @@ static void packA(const Gemm *p, real *packed, const Block *s, int64_t k, int64_
   const GemmOperand *a = &p->a;
   const int64_t tiles = s->tiles, first = s->row[0];
   int64_t run, terms;
-  const real *data = a->data + locate(a->size, a->stride, first, &run);
+  const int64_t start = locate(a->size, a->stride, first, &run);
   if (a->stride[3] == 1 && run >= s->row[tiles] - first) {
     for (int64_t i = 0; i < K; i += terms) {
-      const real *from = data + locate(p->kSize, a->kStride, k + i, &terms);
-      terms = MIN(MIN(terms, TERMS_AT_ONCE), K - i);
+      int64_t left;
+      const int64_t at = start + locate(p->kSize, a->kStride, k + i, &left);
+      terms = MIN(MIN(left, TERMS_AT_ONCE), K - i);
       for (int64_t tile = 0; tile < tiles; tile++)
-        THNN_(copyMatrix)(packed + tile * TILE_A + i * GEMM_MR, GEMM_MR, 1, from + s->row[tile] - first,
-                          a->kStride[3], 1, terms, rowsOf(s, tile));
+        copyTerms(a, p->type, packed + tile * TILE_A + i * GEMM_MR, GEMM_MR,
+                  operandAt(a, at + s->row[tile] - first), terms, rowsOf(s, tile), p->oddTerms && terms == left);
     }
     return;
   }
@@ -257,9 +397,18 @@ static void packA(const Gemm *p, real *packed, const Block *s, int64_t k, int64_
       const PrefetchRegion next = tileRegion(p, s, tile + 1, k, K);
       prefetchPart(&next, 0, 1);
     }
-    pack(packed + tile * TILE_A, GEMM_MR, a->data, (Range){p->kSize, a->kStride, k, K},
-         (Range){a->size, a->stride, s->row[tile], rowsOf(s, tile)});
+    packOperand(p, a, packed + tile * TILE_A, GEMM_MR, k, K, s->row[tile], rowsOf(s, tile));
   }
+}
+
+static Microkernel microkernelOf(const Gemm *p, int R, int Q, int V, bool prefetches)
+{
+#if HAS_BFLOAT16_MICROKERNEL
+  if (p->pairs) return THNN_(bfloat16Microkernel)(R, Q, V, prefetches);
+#else
+  (void)p;
+#endif
+  return THNN_(microkernel)(R, Q, V, prefetches);
 }
 
 /* Computes micro-tiles firstTile .. endTile - 1 times columns firstColumn .. endColumn - 1. */
@@ -291,16 +440,15 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
       const int n = (int)MIN(GEMM_NR, endColumn - column), V = n > VL ? 2 : 1;
       const int64_t width = V * VL;
       int64_t run;
-      const real *b = p->b.data + locate(p->b.size, p->b.stride, column, &run) + k * p->b.kStride[3];
+      const real *b = operandAt(&p->b, locate(p->b.size, p->b.stride, column, &run) + k * p->b.kStride[3]);
       const bool unpacked = inPlaceB && n == width && run >= width;
       if (!unpacked) {
         b = packedB;
         if (n < width) memset(packedB, 0, sizeof(real) * (size_t)(K * width));
-        pack(packedB, width, p->b.data, (Range){p->kSize, p->b.kStride, k, K},
-             (Range){p->b.size, p->b.stride, column, n});
+        packOperand(p, &p->b, packedB, width, k, K, column, n);
       }
       for (int64_t l = 0; k == 0 && l < width; l++)
-        initial[l] = l < n && p->bias ? p->bias[(column + l) * p->b.biasStride] : 0;
+        initial[l] = l < n && p->bias ? loadElement(p->bias, (column + l) * p->b.biasStride, p->type) : 0;
       PrefetchPlan prefetch = {0};
       if (K > 0 && column + GEMM_NR < endColumn)
         prefetch = makePrefetchPlan(
@@ -311,15 +459,16 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
         if (k == 0 && p->a.biasStride)
           for (int64_t r = 0; r < rows; r++)
             for (int v = 0; v < V; v++)
-              v_store(initial + r * width + v * VL, v_set1(p->bias[(row + r) * p->a.biasStride]));
+              v_store(initial + r * width + v * VL,
+                      v_set1(loadElement(p->bias, (row + r) * p->a.biasStride, p->type)));
         const real *packedRow = packedA + tile * TILE_A, *before = k ? sum : initial;
         const int64_t beforeStride = k || p->a.biasStride ? width : 0;
         if (inPlace && column == firstColumn && tile + 1 < tiles)
           prefetch = makePrefetchPlan(tileRegion(p, &block, tile + 1, k, K), 1, K);
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V, lines.run > 0)(
-            sum, width, before, beforeStride, inPlace ? pointers[tile].row : &packedRow, (KRange){offset, 0, K}, b,
-            unpacked ? p->b.kStride[3] : width, &lines);
+        microkernelOf(p, inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V,
+                      lines.run > 0)(sum, width, before, beforeStride, inPlace ? pointers[tile].row : &packedRow,
+                                     (KRange){offset, 0, K}, b, unpacked ? p->b.kStride[3] : width, &lines);
       }
     }
   }
@@ -349,6 +498,7 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
                             int64_t endColumn)
 {
   const GemmOperand *a = &p->a, *b = &p->b;
+  const int64_t perReal = (int64_t)sizeof(real) / elementBytes(p->type); /* elements of c */
   const int64_t allRows = a->size[3], terms = p->kSize[3], endRow = firstRow(endTile, allRows),
                 panels = ceilDivide(endColumn - firstColumn, GEMM_NR), panelReals = GEMM_NR * terms;
   real *packedA =
@@ -357,11 +507,10 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
   memset(packedB + (panels - 1) * panelReals, 0, sizeof(real) * (size_t)panelReals);
   memset(biases, 0, sizeof(real) * (size_t)(panels * GEMM_NR));
   for (int64_t i = 0; p->bias && i < endColumn - firstColumn; i++)
-    biases[i] = p->bias[(firstColumn + i) * b->biasStride];
+    biases[i] = loadElement(p->bias, (firstColumn + i) * b->biasStride, p->type);
   for (int64_t panel = 0; panel < panels; panel++) {
     const int64_t column = firstColumn + panel * GEMM_NR, n = MIN(GEMM_NR, endColumn - column);
-    pack(packedB + panel * panelReals, n > VL ? GEMM_NR : VL, b->data, (Range){p->kSize, b->kStride, 0, terms},
-         (Range){b->size, b->stride, column, n});
+    packOperand(p, b, packedB + panel * panelReals, n > VL ? GEMM_NR : VL, 0, terms, column, n);
   }
   int32_t inPlaceOffset[GEMM_KC], packedOffset[GEMM_KC];
   for (int k = 0; k < GEMM_KC; k++) {
@@ -373,16 +522,14 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
     const bool inPlace = rows == GEMM_MR && rowsAreReadable(p);
     const real *pointers[GEMM_MR] = {packedA};
     if (inPlace)
-      for (int64_t r = 0; r < GEMM_MR; r++) pointers[r] = a->data + (row + r) * a->stride[3];
-    else
-      pack(packedA, GEMM_MR, a->data, (Range){p->kSize, a->kStride, 0, terms},
-           (Range){a->size, a->stride, row, rows});
+      for (int64_t r = 0; r < GEMM_MR; r++) pointers[r] = operandAt(a, (row + r) * a->stride[3]);
+    else packOperand(p, a, packedA, GEMM_MR, 0, terms, row, rows);
     const int64_t ahead = row + GEMM_MR, next = MIN(GEMM_MR, endRow - ahead);
     PrefetchPlan prefetch = {0};
     if (next > 0) {
       const PrefetchRegion source = operandRegion(p, a, ahead, next, 0, terms),
-                           result = {p->c + ahead * a->cStride[3] + firstColumn, next, a->cStride[3],
-                                     endColumn - firstColumn};
+                           result = {elementAt(p->c, ahead * a->cStride[3] + firstColumn, p->type), next,
+                                     a->cStride[3] / perReal, (endColumn - firstColumn) / perReal};
       /* The longer rows; rows of a single panel are written in memory order, which hardware prefetches. */
       const bool prefetchesSource = panels == 1 || source.length > result.length;
       prefetch = makePrefetchPlan(prefetchesSource ? source : result, panels, terms);
@@ -390,15 +537,23 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
     for (int64_t panel = 0; panel < panels; panel++) {
       const int64_t column = firstColumn + panel * GEMM_NR, n = MIN(GEMM_NR, endColumn - column),
                     width = n > VL ? GEMM_NR : VL;
-      real *c = p->c + row * a->cStride[3] + column;
-      const bool whole = n == width;
+      real *c = elementAt(p->c, row * a->cStride[3] + column, p->type);
+      const bool whole = n == width && !isHalf(p->type);
       const PrefetchLines lines = nextPrefetch(&prefetch);
-      THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : (int)rows, (int)(width / VL), lines.run > 0)(
+      microkernelOf(p, inPlace ? GEMM_MR : 1, inPlace ? 1 : (int)rows, (int)(width / VL), lines.run > 0)(
           whole ? c : sums, whole ? a->cStride[3] : width, biases + panel * GEMM_NR, 0, pointers,
           (KRange){inPlace ? inPlaceOffset : packedOffset, 0, terms}, packedB + panel * panelReals, width, &lines);
-      for (int64_t r = 0; !whole && r < rows; r++)
-        for (int64_t l = 0; l < n; l += VL)
-          v_store_n(c + r * a->cStride[3] + l, v_load(sums + r * width + l), (int)MIN(VL, n - l));
+      if (whole) continue;
+      for (int64_t r = 0; r < rows; r++) {
+        real *to = elementAt(c, r * a->cStride[3], p->type);
+#ifdef THNN_REAL_IS_FLOAT
+        if (isHalf(p->type)) {
+          storeHalfRow(p, (Half *)to, 1, sums + r * width, n);
+          continue;
+        }
+#endif
+        for (int64_t l = 0; l < n; l += VL) v_store_n(to + l, v_load(sums + r * width + l), (int)MIN(VL, n - l));
+      }
     }
   }
 }
@@ -417,9 +572,57 @@ static double orientationCost(const Gemm *p)
   return MAX(m, 4) * padded + packingA + packingB + (p->b.cStride[3] == 1 ? 2 : 10) * m * n / terms;
 }
 
+#if HAS_BFLOAT16_MICROKERNEL
+/* True if the pairs of an operand are float32 at even distances. */
+static bool pairsAreAdjacent(const Gemm *p, const GemmOperand *f)
+{
+  bool adjacent = f->kStride[3] == 1 && p->kSize[3] % 2 == 0 && (uintptr_t)f->data % sizeof(real) == 0 &&
+                  (p->groups == 1 || f->groupStride % 2 == 0);
+  for (int d = 0; d < 4; d++) {
+    adjacent = adjacent && (f->size[d] == 1 || f->stride[d] % 2 == 0);
+    if (d < 3) adjacent = adjacent && (p->kSize[d] == 1 || f->kStride[d] % 2 == 0);
+  }
+  return adjacent;
+}
+
+/* Makes the terms of an operand pairs. */
+static void joinTerms(const Gemm *p, GemmOperand *f)
+{
+  if (!pairsAreAdjacent(p, f)) {
+    f->conversion = PAIR;
+    f->partnerStride = f->kStride[3];
+    f->kStride[3] *= 2;
+    return;
+  }
+  for (int d = 0; d < 4; d++) {
+    f->stride[d] /= 2;
+    if (d < 3) f->kStride[d] /= 2;
+  }
+  f->groupStride /= 2;
+}
+#endif
+
+/* Sets the fields of the product that its element type determines. */
+static void setConversions(Gemm *p)
+{
+  p->a.conversion = p->b.conversion = isHalf(p->type) ? WIDEN : COPY;
+  p->pairs = p->oddTerms = false;
+#if HAS_BFLOAT16_MICROKERNEL
+  if (!multipliesPairs(p->type)) return;
+  p->a.conversion = p->b.conversion = COPY;
+  joinTerms(p, &p->a);
+  joinTerms(p, &p->b);
+  p->pairs = true;
+  p->oddTerms = p->kSize[3] % 2 == 1;
+  p->kSize[3] = ceilDivide(p->kSize[3], 2);
+#endif
+}
+
 void THNN_(gemm)(const Gemm *gemm)
 {
-  Gemm p = *gemm, swapped = p;
+  Gemm p = *gemm;
+  setConversions(&p);
+  Gemm swapped = p;
   swapped.a = p.b;
   swapped.b = p.a;
   if (orientationCost(&swapped) < orientationCost(&p)) p = swapped;
@@ -457,10 +660,10 @@ void THNN_(gemm)(const Gemm *gemm)
     const int64_t group = i / inner % p.groups, column = i % across;
     const int64_t row = groupsShareRows ? i / inner / p.groups : i / across % down;
     Gemm one = p;
-    one.a.data += group * p.a.groupStride;
-    one.b.data += group * p.b.groupStride;
-    one.c += group * p.cGroupStride;
-    if (p.bias) one.bias += group * p.biasGroupStride;
+    one.a.data = operandAt(&p.a, group * p.a.groupStride);
+    one.b.data = operandAt(&p.b, group * p.b.groupStride);
+    one.c = elementAt(p.c, group * p.cGroupStride, p.type);
+    if (p.bias) one.bias = elementAt(p.bias, group * p.biasGroupStride, p.type);
     (inPlace ? multiplyInPlace : multiplyBlock)(&one, row * tiles / down, (row + 1) * tiles / down,
                                                 column * panels / across * GEMM_NR,
                                                 MIN((column + 1) * panels / across * GEMM_NR, columns));

@@ -3,6 +3,7 @@
 
 #include "gemm/prefetch.h"
 #include "runtime/integer.h"
+#include "runtime/dispatch.h"
 #include "runtime/kernel.h"
 
 /* The micro-kernel of all matrix products (convolutions, Linear), which computes one micro-tile in registers:
@@ -60,5 +61,21 @@ typedef void (*Microkernel)(real *c, int64_t cStride, const real *initial, int64
 /* The micro-kernel of R x Q rows and V = 1 or 2 vectors; R is 1 or rowPointerCount(Q). Without lines to prefetch, a
    micro-kernel that does not prefetch is faster. */
 Microkernel THNN_(microkernel)(int R, int Q, int V, bool prefetches);
+
+/* The same for products of bfloat16. A real of a and of b holds the bits of two terms, 2 k and 2 k + 1, in memory order;
+   c and initial are float32. */
+#if defined(THNN_BFLOAT16_PRODUCTS) && defined(THNN_REAL_IS_FLOAT) && VBYTES == 64
+#define HAS_BFLOAT16_MICROKERNEL 1
+Microkernel THNN_(bfloat16Microkernel)(int R, int Q, int V, bool prefetches);
+#else
+#define HAS_BFLOAT16_MICROKERNEL 0
+#endif
+
+/* True if products of tensors of this type are products of bfloat16. */
+static inline bool multipliesPairs(int32_t type)
+{
+  return HAS_BFLOAT16_MICROKERNEL && type == THNN_TYPE_BFLOAT16 &&
+         thnn_capability >= THNN_CAPABILITY_AVX512_BFLOAT16;
+}
 
 #endif

@@ -28,4 +28,14 @@ static inline bool thnn_cpuHasAvx512(void)
          __builtin_cpu_supports("avx512vl");
 }
 
+/* Products of bfloat16 (VDPBF16PS), which -mavx512bf16 allows. */
+static inline bool thnn_cpuHasAvx512BFloat16(void)
+{
+#ifdef THNN_BFLOAT16_PRODUCTS
+  return thnn_cpuHasAvx512() && __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
 #endif

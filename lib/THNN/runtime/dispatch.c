@@ -13,7 +13,7 @@
 
 THNNCapability thnn_capability;
 
-static const char *const names[] = {"default", "avx2", "avx512"};
+static const char *const names[] = {"default", "avx2", "avx512", "avx512_bf16"};
 static char error[160];
 
 static bool supported(THNNCapability capability)
@@ -21,23 +21,25 @@ static bool supported(THNNCapability capability)
 #ifdef THNN_X86_VARIANTS
   if (capability == THNN_CAPABILITY_AVX2) return thnn_cpuHasAvx2();
   if (capability == THNN_CAPABILITY_AVX512) return thnn_cpuHasAvx512();
+  if (capability == THNN_CAPABILITY_AVX512_BFLOAT16) return thnn_cpuHasAvx512BFloat16();
 #endif
   return capability == THNN_CAPABILITY_DEFAULT;
 }
 
 __attribute__((constructor)) static void chooseCapability(void)
 {
-  for (int c = THNN_CAPABILITY_AVX512; !supported(thnn_capability = (THNNCapability)c); c--) {
+  for (int c = THNN_CAPABILITY_AVX512_BFLOAT16; !supported(thnn_capability = (THNNCapability)c); c--) {
   }
   const char *wanted = getenv("THNN_CPU_CAPABILITY");
   if (wanted == NULL || *wanted == 0) return;
-  for (int c = 0; c <= THNN_CAPABILITY_AVX512; c++) {
+  for (int c = 0; c <= THNN_CAPABILITY_AVX512_BFLOAT16; c++) {
     if (strcmp(wanted, names[c]) != 0) continue;
     if (supported((THNNCapability)c)) thnn_capability = (THNNCapability)c;
     else snprintf(error, sizeof error, "THNN_CPU_CAPABILITY: this CPU does not support %s", names[c]);
     return;
   }
-  snprintf(error, sizeof error, "THNN_CPU_CAPABILITY: expected default, avx2 or avx512, got '%.64s'", wanted);
+  snprintf(error, sizeof error, "THNN_CPU_CAPABILITY: expected default, avx2, avx512 or avx512_bf16, got '%.64s'",
+           wanted);
 }
 
 const char *THNN_capabilityName(void) { return names[thnn_capability]; }

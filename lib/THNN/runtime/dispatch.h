@@ -5,7 +5,8 @@
 typedef enum THNNCapability {
   THNN_CAPABILITY_DEFAULT,
   THNN_CAPABILITY_AVX2,
-  THNN_CAPABILITY_AVX512
+  THNN_CAPABILITY_AVX512,
+  THNN_CAPABILITY_AVX512_BFLOAT16 /* the variants of AVX512, and the micro-kernel of products of bfloat16 */
 } THNNCapability;
 
 extern THNNCapability thnn_capability;

@@ -20,7 +20,7 @@
   void symbol##_avx2 parameters;             \
   void symbol##_avx512 parameters;
 #define CALL_VARIANT(symbol, names)                                      \
-  if (thnn_capability == THNN_CAPABILITY_AVX512) symbol##_avx512 names;  \
+  if (thnn_capability >= THNN_CAPABILITY_AVX512) symbol##_avx512 names;  \
   else if (thnn_capability == THNN_CAPABILITY_AVX2) symbol##_avx2 names; \
   else symbol##_default names;
 #else

@@ -120,7 +120,7 @@ AVX512 static void narrowFloat16_avx512(uint16_t *to, const float *from, int64_t
 }
 
 #define CALL_VARIANT(name, ...)                                               \
-  if (thnn_capability == THNN_CAPABILITY_AVX512) name##_avx512(__VA_ARGS__);  \
+  if (thnn_capability >= THNN_CAPABILITY_AVX512) name##_avx512(__VA_ARGS__);  \
   else if (thnn_capability == THNN_CAPABILITY_AVX2) name##_avx2(__VA_ARGS__); \
   else name##s(__VA_ARGS__)
 #else

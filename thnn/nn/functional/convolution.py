@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._binding.arguments import product_in_autocast
+from thnn._binding.arguments import multiplicands, product_in_autocast
 from thnn._classes import function_classes
 from thnn.nn.functional._per_axis import Size, per_axis
 
@@ -60,8 +60,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if _suits_torch(input, weight) and (output := _by_torch(F.linear, input, weight, bias)) is not None:
         return output
     if input.dim() <= 2:
-        return product_in_autocast(_linear.apply(input, weight, bias))
-    output = product_in_autocast(_linear.apply(input.flatten(0, -2), weight, bias))
+        return product_in_autocast(_linear.apply(*multiplicands(input, weight, bias)))
+    output = product_in_autocast(_linear.apply(*multiplicands(input.flatten(0, -2), weight, bias)))
     return output.reshape(*input.shape[:-1], output.shape[-1])
 
 
@@ -108,9 +108,7 @@ def _convolved(
             raise ValueError(f"padding: expected numbers, 'valid' or 'same', got {padding!r}")
         padding = 0
     output = _convolution.apply(
-        input,
-        weight,
-        bias,
+        *multiplicands(input, weight, bias),
         *_axes("stride", stride, dims, 1),
         *_axes("padding", padding, dims, 0),
         *_axes("dilation", dilation, dims, 1),
@@ -177,9 +175,7 @@ def _transposed(
         if output is not None:
             return output
     output = _full_convolution.apply(
-        input,
-        weight,
-        bias,
+        *multiplicands(input, weight, bias),
         *_axes("stride", stride, dims, 1),
         *_axes("padding", padding, dims, 0),
         *_axes("dilation", dilation, dims, 1),
