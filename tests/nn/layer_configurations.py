@@ -17,7 +17,7 @@ import thnn.nn
 Draw = Callable[..., Any]
 
 # Whether torch broadcasts each dimension of the variance of GaussianNLLLoss, or only the last.
-_BROADCASTS = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 9)
+_BROADCASTS = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 11)
 
 
 @dataclass
