@@ -24,26 +24,28 @@ static void scatterColumns(const Scatter *all, const int *order, ConvolutionView
   static const ColumnIndex innermost[] = {
       [ALONG_POSITIONS] = COLUMN_POSITION, [ALONG_ELEMENTS] = COLUMN_ELEMENT, [ALONG_CHANNELS] = COLUMN_CHANNEL};
   THNN_(columnStrides)(b->size, innermost[all->direction], stride);
-  Gemm m = {.a = {.data = gradOutput.data, .kStride = {[3] = gradOutput.stride[1]}},
-            .b = {.data = weight.data, .kStride = {[3] = weight.stride[0]}},
+  const real *from = (const real *)gradOutput.data + group * terms * gradOutput.stride[1],
+             *factors = (const real *)weight.data + group * weight.group;
+  Gemm m = {.a = {.kStride = {[3] = gradOutput.stride[1]}},
+            .b = {.kStride = {[3] = weight.stride[0]}},
             .kSize = {1, 1, 1, terms},
             .groups = 1,
             .c = columns,
             .scale = 1};
-  m.a.data += group * terms * gradOutput.stride[1];
-  m.b.data += group * weight.group;
   for (int i = 0; i < 4; i++) {
     const int axis = i == 0 ? 0 : order[i - 1] + 2; /* axis of the views; i is the block's axis */
     m.a.size[i] = b->size[i];
     m.a.stride[i] = gradOutput.stride[axis];
     m.a.cStride[i] = stride[i];
-    m.a.data += b->first[i] * m.a.stride[i];
+    from += b->first[i] * m.a.stride[i];
     const int j = all->direction != ALONG_CHANNELS ? i : i == 0 ? 3 : i - 1; /* in b, the contiguous axis last */
     m.b.size[j] = b->size[4 + i];
     m.b.stride[j] = weight.stride[i == 0 ? 1 : axis];
     m.b.cStride[j] = stride[4 + i];
-    m.b.data += b->first[4 + i] * m.b.stride[j];
+    factors += b->first[4 + i] * m.b.stride[j];
   }
+  m.a.data = from;
+  m.b.data = factors;
   THNN_(mergeAxes)(m.a.size, m.a.stride, m.a.cStride);
   THNN_(mergeAxes)(m.b.size, m.b.stride, m.b.cStride);
   THNN_(gemm)(&m);
