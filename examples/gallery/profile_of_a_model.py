@@ -1,6 +1,6 @@
 """
-Where the time of a step goes
-=============================
+The time of a step, by function
+===============================
 
 `thnn.profile` times each C function of a step and compares it with the roofline, the least time that the memory and the
 arithmetic units of the machine allow.

@@ -35,8 +35,8 @@ for step in range(40):
 """
 
 # %%
-# What it needs on today's torch, line by line. `python -m thnn upgrade FILE` prints the same, and `--write` changes
-# the file.
+# The changes that it needs on today's torch, line by line. `python -m thnn upgrade FILE` prints the same, and
+# `--write` changes the file.
 
 result = thnn.compat.upgrade(PROGRAM)
 print(result)

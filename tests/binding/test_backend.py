@@ -388,7 +388,8 @@ print("equal")
 @pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
 def test_non_temporal_stores(capability: str) -> None:
     """Non-temporal stores give the same results as plain stores. They serve large tensors; THNN_CACHE_BYTES=0 forces
-    them on small ones, aligned or not. A tensor that begins at an odd byte has no aligned vector, which they need."""
+    them on small ones, aligned or not. A tensor that begins at an odd byte lacks the aligned vectors that these
+    stores need."""
     results = []
     for size, code in (("0", _RESULTS + _ODD_BYTES), (str(1 << 40), _RESULTS)):
         result = Program("-c", code, THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability).wait()

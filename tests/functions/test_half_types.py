@@ -94,7 +94,7 @@ def test_overflow_is_infinite_and_sums_are_not_rounded_on_the_way() -> None:
 # Conversion in caches
 
 f = thnn.nn.functional
-# Larger than a piece or a tile, and with samples, planes and rows whose sizes are no multiples of a vector's.
+# Larger than a piece or a tile, and with samples, planes and rows whose sizes are not multiples of that of a vector.
 IMAGES, ROWS = (5, 36, 41, 39), (517, 331)
 TILED: dict[str, tuple[tuple[int, ...], tuple[int, ...], Callable[..., Tensor]]] = {
     "max_pool2d": (IMAGES, (), lambda x: f.max_pool2d(x, 3, 2, 1)),

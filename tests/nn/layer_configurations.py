@@ -16,7 +16,7 @@ import thnn.nn
 
 Draw = Callable[..., Any]
 
-# Whether torch broadcasts each dimension of the variance of GaussianNLLLoss, or only the last.
+# True if torch broadcasts each dimension of the variance of GaussianNLLLoss, False if only the last.
 _BROADCASTS = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 11)
 
 

@@ -60,7 +60,7 @@ TORCH_OPTIONS = [
     {"momentum": 1.0},
     {"affine": False},
     pytest.param(
-        {"bias": False}, marks=pytest.mark.needs_torch("2.13", "torch's layers have no argument bias")
+        {"bias": False}, marks=pytest.mark.needs_torch("2.13", "torch's layers lack the argument bias")
     ),
     {"track_running_stats": False},
     {"affine": False, "track_running_stats": False},

@@ -45,7 +45,7 @@ typedef enum ConvolutionProduct {
 } ConvolutionProduct;
 
 /* True if the core computes this product of tensors of geometry->type, a half type, with sums in float32. Otherwise the
-   tensors have to be copied to float32. False if the type is no half type. */
+   tensors have to be copied to float32. False if the type is not a half type. */
 bool THNN_(convolutionTakesHalf)(const Convolution *geometry, ConvolutionProduct product);
 
 /* output is overwritten. bias.data may be NULL. */

@@ -38,7 +38,7 @@ void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStr
   }
 }
 
-/* Where the components of the next tile of a set are stored. */
+/* The address of the components of the next tile of a set. */
 typedef struct Cursor {
   real *to;
   int64_t inMicrotile, together, nextMicrotile; /* nextMicrotile: from the end of a micro-tile to the next one */

@@ -95,7 +95,7 @@ static void divide(THNNPieces *pieces, const THNNTensor *leader, int dims, int64
   for (int d = 0; d < dims; outer *= leader->size[d++]) {
     const int64_t size = leader->size[d], each = MAX(1, elements / (outer * size)); /* elements of an index */
     const int64_t threads = thnn_threads(outer * size, elements);
-    /* As many pieces for every thread, where that is easy. */
+    /* The same number of pieces for every thread, if only one dimension is divided. */
     int64_t runs = ceilDivide(size, MAX(1, most / each));
     if (outer == 1) runs = MIN(ceilDivide(runs, threads) * threads, size);
     const int64_t run = ceilDivide(size, runs);

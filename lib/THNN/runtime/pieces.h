@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Tensors of a half type, converted to float32 piece by piece in the cache, for functions with independent leading
-   dimensions: a sample, plane or row of the results depends on the same one of the other tensors alone.
+   dimensions: a sample, plane or row of the results depends only on the same one of the other tensors.
 
      THNN_TAKES_HALF(state);       above THNN_RETURN_IF_META
      ...
@@ -18,9 +18,9 @@ extern "C" {
 
    runs the statement, which may neither return nor break, for pieces of the tensors along their first `dims` dimensions,
    distributed over threads. In it t[k] is the piece of tensor k: a copy in float32 where the tensor is of a half type,
-   otherwise a view. Pieces of written tensors are rounded to the type of the tensor. A NULL tensor stays NULL. Without tensors of a half type the statement runs once, with the tensors
-   themselves. Bits do not depend on the pieces, as far as those of the statement do not depend on the other indices of
-   the leading dimensions. */
+   otherwise a view. Pieces of written tensors are rounded to the type of the tensor. A NULL tensor stays NULL. Without
+   tensors of a half type the statement runs once, with the tensors themselves. Bits do not depend on the pieces, if the
+   bits of the statement do not depend on the other indices of the leading dimensions. */
 
 #define THNN_PIECE_TENSORS 8
 
@@ -66,8 +66,8 @@ void thnn_piecesEnd(THNNPieces *pieces);
     thnn_piecesEnd(&thnn_pieces);                                                                                 \
   } while (0)
 
-/* A float32 view for a copy of a tensor of a half type: dense, with the dimensions in the order of the tensor's strides, so
-   that it has the tensor's layout; its data is not set. Returns the number of its elements. */
+/* A float32 view for a copy of a tensor of a half type: dense, with the dimensions in the order of the tensor's strides,
+   so that it has the tensor's layout; its data is not set. Returns the number of its elements. */
 int64_t thnn_floatView(const THNNTensor *tensor, THNNTensor *view);
 /* Converts the elements to the memory of the view, or with `store` back. */
 void thnn_floatCopy(const THNNTensor *tensor, const THNNTensor *view, bool store);
