@@ -158,7 +158,7 @@ static void applyConvertedRuns(const BatchNorm *b, Tile tile, int64_t n, int64_t
 static void applyTileRuns(const BatchNorm *b, Tile tile, int64_t n, int64_t l, int64_t count, int64_t length,
                           ElementMap map, const Coefficients *k)
 {
-  if (isConverted(&b->out)) {
+  if (isHalf(b->out.type)) {
     applyConvertedRuns(b, tile, n, l, count, length, map, k);
     return;
   }
@@ -278,6 +278,6 @@ void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, co
 {
   if (b->layout == LAYOUT_CHANNELS_FIRST) channelsFirstApply(b, tile, map, k);
   else if (b->layout != LAYOUT_CHANNELS_LAST) stridedApply(b, tile, map, k);
-  else if (isConverted(&b->out)) applyConvertedRows(b, tile, map, k);
+  else if (isHalf(b->out.type)) applyConvertedRows(b, tile, map, k);
   else channelsLastApply(b, tile, map, k);
 }

@@ -21,7 +21,7 @@ typedef enum BatchNormLayout {
 /* One tensor, with strides along the joined dimensions of BatchNorm. */
 typedef struct Operand {
   real *data;   /* NULL: absent */
-  int32_t type; /* a half type whose elements are converted, as data then points to, otherwise THNN_TYPE_OTHER */
+  int32_t type; /* of the tensor; with a half type data is an address only (simd/half_lanes.h) */
   int64_t channelStride;
   int64_t stride[THNN_MAX_DIM];
 } Operand;
@@ -42,8 +42,9 @@ typedef struct BatchNorm {
   bool nonTemporal;                       /* out is written with non-temporal stores, except in LAYOUT_STRIDED */
 } BatchNorm;
 
-/* Absent tensors are NULL; all others are of `real`, or of one half type. reduces: the stages sum over positions; tiles then hold as many positions of a channel as
-   possible, so that a later stage finds them in the cache. Otherwise tiles follow the memory order. */
+/* Absent tensors are NULL; all others are of `real`, or of one half type. reduces: the stages sum over positions; tiles
+   then hold as many positions of a channel as possible, so that a later stage finds them in the cache. Otherwise tiles
+   follow the memory order. */
 void THNN_(batchNormInit)(BatchNorm *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
 
 static inline real *elementOf(const THTensor *vector, int64_t c)

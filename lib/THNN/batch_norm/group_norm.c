@@ -32,9 +32,7 @@ typedef struct GroupNorm {
 
 static void advance(Operand *operand, int64_t offset)
 {
-  if (operand->data == NULL) return;
-  if (isConverted(operand)) operand->data = (real *)(void *)halfAt(operand, offset);
-  else operand->data += offset;
+  if (operand->data != NULL) operand->data = elementAt(operand->data, offset, operand->type);
 }
 
 static BatchNorm sampleAt(const GroupNorm *norm, int64_t n)
@@ -96,7 +94,7 @@ static void groupNormInit(GroupNorm *norm, THTensor *x, THTensor *g, THTensor *o
   const int operands = 1 + (g != NULL) + (out != NULL);
   const int64_t bytes = operands * norm->samples * b->channels * b->positions * (int64_t)sizeof(real);
   b->nonTemporal = thnn_exceedsLastLevelCache(bytes) && out != NULL && out->data != x->data &&
-                   (g == NULL || out->data != g->data) && !isConverted(&b->out) &&
+                   (g == NULL || out->data != g->data) && !isHalf(b->out.type) &&
                    (uintptr_t)b->out.data % sizeof(real) == 0;
   if (b->layout == LAYOUT_CHANNELS_LAST)
     b->nonTemporal &= (uintptr_t)b->out.data % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0 &&

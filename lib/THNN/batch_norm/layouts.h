@@ -14,14 +14,15 @@
 /* Converts n elements, `stride` apart, from an offset on. Elements of a half type come to functions for float only. */
 static inline void widenElements(const Operand *operand, int64_t offset, int64_t stride, int64_t n, real *to)
 {
-  thnn_widenStrided((float *)to, halfAt(operand, offset), stride * (int64_t)sizeof(uint16_t), operand->type, n);
+  const char *from = (const char *)elementAt(operand->data, offset, operand->type);
+  thnn_widenStrided((float *)to, from, stride * elementBytes(operand->type), operand->type, n);
 }
 
 static inline void narrowElements(const Operand *operand, int64_t offset, int64_t stride, int64_t n,
                                   const real *from)
 {
-  thnn_narrowStrided(halfAt(operand, offset), stride * (int64_t)sizeof(uint16_t), (const float *)from,
-                     operand->type, n);
+  char *to = (char *)elementAt(operand->data, offset, operand->type);
+  thnn_narrowStrided(to, stride * elementBytes(operand->type), (const float *)from, operand->type, n);
 }
 
 /* ---- channels-first ---- */
@@ -61,7 +62,7 @@ typedef struct ChannelRuns {
 /* The runs of a chunk: in place, or converted to the buffer, which has room for SUM_CHUNK elements. */
 static inline ChannelRuns chunkRuns(const Operand *operand, int64_t c, Chunk chunk, real *buffer)
 {
-  if (!isConverted(operand)) return (ChannelRuns){channelRun(operand, c, chunk.n, chunk.l), operand->stride[0]};
+  if (!isHalf(operand->type)) return (ChannelRuns){channelRun(operand, c, chunk.n, chunk.l), operand->stride[0]};
   const int64_t first = c * operand->channelStride + chunk.n * operand->stride[0] + chunk.l;
   for (int64_t r = 0; r < chunk.runs; r++)
     widenElements(operand, first + r * operand->stride[0], 1, chunk.length, buffer + r * chunk.length);
@@ -151,7 +152,7 @@ static inline void narrowRows(const TileRows *t, const real *from)
 /* Row r: in place, or converted to the buffer of ROW_BUFFER elements together with the rows of its partial sum. */
 static ALWAYS_INLINE const real *rowAt(const TileRows *t, int64_t r, real *buffer)
 {
-  if (!isConverted(t->operand)) return t->operand->data + t->offset + r * t->pitch;
+  if (!isHalf(t->operand->type)) return t->operand->data + t->offset + r * t->pitch;
   if (r % SUM_ROWS == 0) widenRows(t, r, MIN(SUM_ROWS, t->rows - r), buffer);
   return buffer + r % SUM_ROWS * t->channels;
 }
@@ -159,7 +160,7 @@ static ALWAYS_INLINE const real *rowAt(const TileRows *t, int64_t r, real *buffe
 /* Channel c of the rows: in place, or converted to the buffer of t->rows elements. */
 static inline ChannelRuns rowsColumn(const TileRows *t, int64_t c, real *buffer)
 {
-  if (!isConverted(t->operand)) return (ChannelRuns){t->operand->data + t->offset + c, t->pitch};
+  if (!isHalf(t->operand->type)) return (ChannelRuns){t->operand->data + t->offset + c, t->pitch};
   widenElements(t->operand, t->offset + c, t->pitch, t->rows, buffer);
   return (ChannelRuns){buffer, 1};
 }
@@ -183,7 +184,7 @@ static ALWAYS_INLINE void copyPacked(const BatchNorm *b, const Operand *operand,
     for (int64_t d = b->dims - 1, rest = p; d >= 0; rest /= b->size[d--])
       offset += rest % b->size[d] * operand->stride[d];
     real *const data = operand->data + offset;
-    if (isConverted(operand)) {
+    if (isHalf(operand->type)) {
       for (int64_t c = 0; c < channels; c++) {
         real *const to = packed + c * GATHER_PITCH;
         if (gather) widenElements(operand, offset + c * channelStride, stride, run, to);

@@ -208,7 +208,7 @@ static void channelsLastMoments(const BatchNorm *b, Tile tile, accreal *mean, ac
     const TileRows t = tileRows(b, &b->x, tile, p, rows);
     if (count == 0) {
       real firstRows[4 * MAX_TILE_CHANNELS];
-      const bool converts = isConverted(&b->x);
+      const bool converts = isHalf(b->x.type);
       if (converts) widenRows(&t, 0, rows < 4 ? 1 : 4, firstRows);
       const real *const x = converts ? firstRows : rowAt(&t, 0, NULL);
       const int64_t next = rows < 4 ? 0 : converts ? channels : t.pitch;

@@ -2,7 +2,7 @@
 
 #include "batch_norm/batch_norm.h"
 #include "batch_norm/group_norm.h"
-#include "runtime/half.h"
+#include "simd/half_lanes.h"
 
 void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out, bool reduces)
 {
@@ -39,19 +39,12 @@ static int64_t offsetOf(const BatchNorm *b, const Operand *operand, int64_t c, i
 
 static double element(const BatchNorm *b, const Operand *operand, int64_t c, int64_t position)
 {
-  const int64_t offset = offsetOf(b, operand, c, position);
-  if (!thnn_isHalf(operand->type)) return operand->data[offset];
-  float value;
-  thnn_widen(&value, (const uint16_t *)(const void *)operand->data + offset, operand->type, 1);
-  return value;
+  return loadElement(operand->data, offsetOf(b, operand, c, position), operand->type);
 }
 
 static void store(const BatchNorm *b, const Operand *operand, int64_t c, int64_t position, real value)
 {
-  const int64_t offset = offsetOf(b, operand, c, position);
-  const float number = (float)value;
-  if (!thnn_isHalf(operand->type)) operand->data[offset] = value;
-  else thnn_narrow((uint16_t *)(void *)operand->data + offset, &number, operand->type, 1);
+  storeElement(operand->data, offsetOf(b, operand, c, position), operand->type, value);
 }
 
 static double inverseStd(const ChannelParameters *p, int64_t c)

@@ -4,9 +4,9 @@
 /* Internal to the core: a tile, and the loops over the elements of one tile (moments.c, grad_sums.c, apply.c). */
 
 #include "batch_norm/batch_norm.h"
-#include "runtime/half.h"
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
+#include "simd/half_lanes.h"
 #include "simd/lanes.h"
 
 /* Compiles a function once, so that all callers add in the same order; gcc would otherwise clone it for constant
@@ -34,19 +34,6 @@
 
 /* THNN_PREFETCH_DISTANCE in elements. */
 #define PREFETCH_DISTANCE ((int64_t)(THNN_PREFETCH_DISTANCE / sizeof(real)))
-
-/* ---- elements of a half type ---- */
-
-static inline bool isConverted(const Operand *operand)
-{
-  return sizeof(real) == sizeof(float) && operand->type != THNN_TYPE_OTHER;
-}
-
-/* The address of an element of a half type; the offset is in elements. */
-static inline char *halfAt(const Operand *operand, int64_t offset)
-{
-  return (char *)operand->data + offset * (int64_t)sizeof(uint16_t);
-}
 
 /* ---- vectors (C) ---- */
 

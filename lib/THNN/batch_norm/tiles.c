@@ -56,7 +56,7 @@ void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out,
   bool channelsFirst = true, channelsLast = true;
   for (int i = 0; i < 3; i++) {
     operands[i]->data = tensors[i] != NULL ? TH_DATA(tensors[i]) : NULL;
-    operands[i]->type = tensors[i] != NULL && thnn_isHalf(tensors[i]->type) ? tensors[i]->type : THNN_TYPE_OTHER;
+    operands[i]->type = tensors[i] != NULL ? tensors[i]->type : THNN_TYPE_OTHER;
     operands[i]->channelStride = tensors[i] != NULL && shape->size[1] > 1 ? tensors[i]->stride[1] : 1;
     channelsLast = channelsLast && operands[i]->channelStride == 1;
     present += tensors[i] != NULL;
@@ -97,10 +97,9 @@ void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out,
      must be aligned, too. Elements of a half type are stored by the conversion. */
   const uintptr_t start = (uintptr_t)b->out.data;
   const int64_t bytes = present * b->channels * b->positions * (int64_t)sizeof(real);
-  b->prefetches = b->layout == LAYOUT_CHANNELS_FIRST && bytes > PREFETCHED_BYTES &&
-                  (x != NULL ? b->x.type : b->g.type) == THNN_TYPE_OTHER;
+  b->prefetches = b->layout == LAYOUT_CHANNELS_FIRST && bytes > PREFETCHED_BYTES && !isHalf(shape->type);
   b->nonTemporal = thnn_exceedsLastLevelCache(bytes) && out != NULL && b->out.data != b->x.data &&
-                   b->out.data != b->g.data && start % sizeof(real) == 0 && b->out.type == THNN_TYPE_OTHER;
+                   b->out.data != b->g.data && start % sizeof(real) == 0 && !isHalf(b->out.type);
   if (b->layout == LAYOUT_CHANNELS_LAST)
     b->nonTemporal &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }

@@ -2,7 +2,7 @@
 #define THNN_SIMD_HALF_LANES_H
 
 /* Vectors of float32 that are read from and written to memory of a half type, for cores whose operands are of either. The
-   values are those of thnn_widen and thnn_narrow (runtime/half.h). Of a TU for double nothing here is called. */
+   values are those of thnn_widen and thnn_narrow (runtime/half.h). In files for double no tensor has a half type. */
 
 #include <stddef.h>
 
