@@ -98,16 +98,6 @@ static inline void prefetchRow(const Correlation *c, const real *target, int64_t
 
 /* --- micro-tiles ------------------------------------------------------------------------------------------------- */
 
-static Microkernel microkernelOf(const Correlation *c, int R, int Q, int V, bool prefetches)
-{
-#if HAS_BFLOAT16_MICROKERNEL
-  if (c->pairs) return THNN_(bfloat16Microkernel)(R, Q, V, prefetches);
-#else
-  (void)c;
-#endif
-  return THNN_(microkernel)(R, Q, V, prefetches);
-}
-
 /* Multiplies one panel of packed weights by the packed input tile. `begins`: the sums begin with the biases. `ends`:
    the sums are stored. Prefetches `next` meanwhile. */
 static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const Tile *output, const real *weights,
@@ -151,8 +141,8 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
         const KRange range = {offset, w->rowKernel[row][0] * termsPerElement,
                               w->rowKernel[row][1] * termsPerElement};
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        microkernelOf(c, R, (int)Q, V, lines.run > 0)(sum, width, first ? weights : sum, first ? 0 : width, a,
-                                                      range, packed, width, &lines);
+        microkernelOf(c->pairs, R, (int)Q, V, lines.run > 0)(sum, width, first ? weights : sum, first ? 0 : width,
+                                                             a, range, packed, width, &lines);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * adjacent);
         if (last) stored = storeFinished(c, w, sums, width, target, adjacent, lanes, stored, done);

@@ -401,16 +401,6 @@ static void packA(const Gemm *p, real *packed, const Block *s, int64_t k, int64_
   }
 }
 
-static Microkernel microkernelOf(const Gemm *p, int R, int Q, int V, bool prefetches)
-{
-#if HAS_BFLOAT16_MICROKERNEL
-  if (p->pairs) return THNN_(bfloat16Microkernel)(R, Q, V, prefetches);
-#else
-  (void)p;
-#endif
-  return THNN_(microkernel)(R, Q, V, prefetches);
-}
-
 /* Computes micro-tiles firstTile .. endTile - 1 times columns firstColumn .. endColumn - 1. */
 static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
                           int64_t endColumn)
@@ -466,7 +456,7 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
         if (inPlace && column == firstColumn && tile + 1 < tiles)
           prefetch = makePrefetchPlan(tileRegion(p, &block, tile + 1, k, K), 1, K);
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        microkernelOf(p, inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V,
+        microkernelOf(p->pairs, inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V,
                       lines.run > 0)(sum, width, before, beforeStride, inPlace ? pointers[tile].row : &packedRow,
                                      (KRange){offset, 0, K}, b, unpacked ? p->b.kStride[3] : width, &lines);
       }
@@ -540,7 +530,7 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
       real *c = elementAt(p->c, row * a->cStride[3] + column, p->type);
       const bool whole = n == width && !isHalf(p->type);
       const PrefetchLines lines = nextPrefetch(&prefetch);
-      microkernelOf(p, inPlace ? GEMM_MR : 1, inPlace ? 1 : (int)rows, (int)(width / VL), lines.run > 0)(
+      microkernelOf(p->pairs, inPlace ? GEMM_MR : 1, inPlace ? 1 : (int)rows, (int)(width / VL), lines.run > 0)(
           whole ? c : sums, whole ? a->cStride[3] : width, biases + panel * GEMM_NR, 0, pointers,
           (KRange){inPlace ? inPlaceOffset : packedOffset, 0, terms}, packedB + panel * panelReals, width, &lines);
       if (whole) continue;

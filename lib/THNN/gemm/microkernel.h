@@ -71,6 +71,17 @@ Microkernel THNN_(bfloat16Microkernel)(int R, int Q, int V, bool prefetches);
 #define HAS_BFLOAT16_MICROKERNEL 0
 #endif
 
+/* The micro-kernel of pairs of bfloat16, or of `real`. */
+static inline Microkernel microkernelOf(bool pairs, int R, int Q, int V, bool prefetches)
+{
+#if HAS_BFLOAT16_MICROKERNEL
+  if (pairs) return THNN_(bfloat16Microkernel)(R, Q, V, prefetches);
+#else
+  (void)pairs;
+#endif
+  return THNN_(microkernel)(R, Q, V, prefetches);
+}
+
 /* True if products of tensors of this type are products of bfloat16. */
 static inline bool multipliesPairs(int32_t type)
 {
