@@ -384,7 +384,7 @@ def _transposed(tensor: Tensor) -> Tensor:
 
 
 def _sliced(tensor: Tensor) -> Tensor:
-    return _embed(tensor, [slice(1, 2 * s + 1, 2) for s in tensor.shape], [2 * s + 1 for s in tensor.shape])
+    return _embed(tensor, [slice(1, 2 * s + 1, 2) for s in tensor.shape], [2 * s + 2 for s in tensor.shape])
 
 
 def _padded(tensor: Tensor) -> Tensor:
