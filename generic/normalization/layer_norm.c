@@ -113,7 +113,8 @@ static void layerNormInit(LayerNorm *norm, THTensor *const *tensors, int dims)
   for (int k = 0; k < OPERANDS; k++) {
     Rows *rows = &norm->operand[k];
     rows->data = all[k] != NULL ? TH_DATA(all[k]) : NULL;
-    if (rows->data == NULL) continue;
+    rows->adjacent = false;
+    if (rows->data == NULL) continue; /* absent, or without elements */
     rows->type = k < TENSORS && thnn_isHalf(tensors[k]->type) ? tensors[k]->type : THNN_TYPE_OTHER;
     int64_t next = 1;
     rows->adjacent = rows->type == THNN_TYPE_OTHER;
