@@ -106,9 +106,9 @@ TH_API void THNN_(SpatialConvolutionMM_updateGradInput)(
     int padH);             // zeros added above and below
 
 /* Gradients of SpatialConvolutionMM w.r.t. its parameters, accumulated:
-   gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
-                            gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
-   gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+     gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                              gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+     gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x] */
 TH_API void THNN_(SpatialConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -157,8 +157,8 @@ TH_API void THNN_(TemporalConvolution_updateGradInput)(
     int dW);               // stride
 
 /* Gradients of TemporalConvolution w.r.t. its parameters, accumulated:
-   gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];
-   gradBias[o] += scale * sum over n, t of gradOutput[n,t,o]. */
+     gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f]
+     gradBias[o] += scale * sum over n, t of gradOutput[n,t,o] */
 TH_API void THNN_(TemporalConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -208,8 +208,8 @@ TH_API void THNN_(TemporalRowConvolution_updateGradInput)(
     bool featFirst);       // features before time
 
 /* Gradients of TemporalRowConvolution w.r.t. its parameters, accumulated:
-   gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW];
-   gradBias[f] += scale * sum over n, t of gradOutput[n,f,t]. */
+     gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW]
+     gradBias[f] += scale * sum over n, t of gradOutput[n,f,t] */
 TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -269,9 +269,9 @@ TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
     int dilationH);         // distance between kernel elements along the height
 
 /* Gradients of SpatialDilatedConvolution w.r.t. its parameters, accumulated:
-   gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
-                            gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
-   gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+     gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                              gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+     gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x] */
 TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -337,9 +337,9 @@ TH_API void THNN_(SpatialFullConvolution_updateGradInput)(
     int adjH);              // rows added to the output at the bottom
 
 /* Gradients of SpatialFullConvolution w.r.t. its parameters, accumulated:
-   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
-                            input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW];
-   gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
+     gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                              input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW]
+     gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X] */
 TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -407,9 +407,9 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
     int adjH);              // rows added to the output at the bottom
 
 /* Gradients of SpatialFullDilatedConvolution w.r.t. its parameters, accumulated:
-   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
-                            input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
-   gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
+     gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                              input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+     gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X] */
 TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -473,9 +473,9 @@ TH_API void THNN_(SpatialDepthWiseConvolution_updateGradInput)(
     int padH);             // zeros added above and below
 
 /* Gradients of SpatialDepthWiseConvolution w.r.t. its parameters, accumulated:
-   gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
-                            gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
-   gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x]. */
+     gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
+                              gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+     gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x] */
 TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -534,9 +534,9 @@ TH_API void THNN_(VolumetricConvolution_updateGradInput)(
     int pH);               // zeros added above and below
 
 /* Gradients of VolumetricConvolution w.r.t. its parameters, accumulated:
-   gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
-   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of
+         gradOutput[n,o,z,y,x] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+     gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] */
 TH_API void THNN_(VolumetricConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -601,9 +601,9 @@ TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
     int pH);               // zeros added above and below
 
 /* Gradients of VolumetricConvolutionMM w.r.t. its parameters, accumulated:
-   gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
-   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of
+         gradOutput[n,o,z,y,x] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+     gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] */
 TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -675,9 +675,9 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
     int dilationH);         // distance between kernel elements along the height
 
 /* Gradients of VolumetricDilatedConvolution w.r.t. its parameters, accumulated:
-   gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
-   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] *
+         input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+     gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] */
 TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -749,8 +749,9 @@ TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
     int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullConvolution w.r.t. its parameters, accumulated:
-   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
-   weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
+     gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of
+         input[n,i,z,y,x] * gradOutput[n, o, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+     gradBias[o] += scale * sum over n, Z, Y, X of gradOutput[n,o,Z,Y,X] */
 TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -826,8 +827,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
     int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullDilatedConvolution w.r.t. its parameters, accumulated:
-   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
-   weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
+     gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] *
+         gradOutput[n, o, z*dT + kt*dilationT - pT, y*dH + kh*dilationH - pH, x*dW + kw*dilationW - pW]
+     gradBias[o] += scale * sum over n, Z, Y, X of gradOutput[n,o,Z,Y,X] */
 TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -905,8 +907,9 @@ TH_API void THNN_(Convolution_updateGradInput)(
     int groups);           // number of groups of the input and output channels
 
 /* Gradients of Convolution w.r.t. its parameters, accumulated:
-   gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
-   weight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+     gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] *
+         input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW], where o is in group g
+     gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x] */
 TH_API void THNN_(Convolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -928,9 +931,9 @@ TH_API void THNN_(Convolution_accGradParameters)(
 /* FullConvolution: transposed Convolution, the gradInput of Convolution as a forward function. Each input element,
    times a filter, is added to a patch of output.
 
-     output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
-         bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
-         over the channels i of group g; 0 <= o < O/groups
+     output[n, g*O/groups + o, Y, X] = bias[g*O/groups + o] + sum over i, y, x, kh, kw with
+         Y = y*dH + kh*dilationH - padH and X = x*dW + kw*dilationW - padW of weight[i,o,kh,kw] * input[n,i,y,x],
+         where i is in group g and 0 <= o < O/groups
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None;
    output (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and
@@ -980,8 +983,9 @@ TH_API void THNN_(FullConvolution_updateGradInput)(
     int groups);           // number of groups of the input and output channels
 
 /* Gradients of FullConvolution w.r.t. its parameters, accumulated:
-   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that
-   weight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
+     gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] *
+         gradOutput[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW], where i is in group g
+     gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X] */
 TH_API void THNN_(FullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1054,9 +1058,9 @@ TH_API void THNN_(SpatialConvolutionLocal_updateGradInput)(
     int64_t outputHeight);  // height of the output
 
 /* Gradients of SpatialConvolutionLocal w.r.t. its parameters, accumulated:
-   gradWeight[y,x,o,i,kh,kw] += scale * sum over n of
-                                gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
-   gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x]. */
+     gradWeight[y,x,o,i,kh,kw] += scale * sum over n of
+                                  gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+     gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x] */
 TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1079,7 +1083,7 @@ TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
 
 /* SpatialConvolutionMap: convolution of the pairs of channels in a connection table, with a separate kernel per pair.
 
-     output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
+     output[n,o,y,x] = bias[o] + sum over c, kh, kw with connTable[c] = (i, o) of
                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight
@@ -1136,8 +1140,8 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
 /* SpatialFullConvolutionMap: transposed SpatialConvolutionMap. Every element of input, times a kernel, is added to a
    window of output.
 
-     output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
-                                          over rows c of connTable with connTable[c] = (i, o)
+     output[n,o,Y,X] = bias[o] + sum over c, y, x, kh, kw with connTable[c] = (i, o), Y = y*dH + kh and X = x*dW + kw of
+                       weight[c,kh,kw] * input[n,i,y,x]
 
    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight
    (K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
@@ -1271,8 +1275,8 @@ TH_API void THNN_(Im2Col_updateGradInput)(
 
 /* Col2Im: columns summed into images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
 
-     output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
-                                                              with these indices; elements in the padding are dropped
+     output[n,c,Y,X] = sum over y, x, kh, kw with Y = y*sH + kh*dH - padH and X = x*sW + kw*dW - padW of
+                       input[n, (c*kH + kh)*kW + kw, y*oW + x]
 
    Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
    output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
@@ -1990,7 +1994,8 @@ TH_API void THNN_(TemporalReplicationPadding_updateGradInput)(
 /* TemporalReflectionPadding: a series extended by its mirror images at the first and at the last element, which are not
    repeated.
 
-     output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W
+     output[n,c,x] = input[n, c, mirror(x - pad_l, W)]
+     mirror(i, size) = 2*(size - 1) - i where i >= size, else |i|
 
    Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
    Errors: ValueError for padding of W or more, and for an empty output.
@@ -2044,7 +2049,7 @@ TH_API void THNN_(SpatialReplicationPadding_updateGradInput)(
 /* SpatialReflectionPadding: images extended by their mirror images at the border pixels, which are not repeated.
 
      output[n,c,y,x] = input[n, c, mirror(y - pad_t, H), mirror(x - pad_l, W)]
-     mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size
+     mirror(i, size) = 2*(size - 1) - i where i >= size, else |i|
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
    Errors: ValueError for padding that is not below the size, and for an empty output.
@@ -2201,8 +2206,9 @@ TH_API void THNN_(TemporalUpSamplingLinear_updateGradInput)(
 /* SpatialUpSamplingBilinear: linear interpolation of images along height and width, so that the corners of input and
    output coincide.
 
-     output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input
-     with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise
+     output[n,c,y,x] = (1 - f) * (1 - g) * input[n,c,i,j] + (1 - f) * g * input[n,c,i,j+1]
+                       + f * (1 - g) * input[n,c,i+1,j] + f * g * input[n,c,i+1,j+1]
+     with i + f = y * (H - 1) / (outputHeight - 1), j + g = x * (W - 1) / (outputWidth - 1), 0 <= f < 1 and 0 <= g < 1
 
    Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis with one output, only the
    first input is read.
@@ -3613,9 +3619,9 @@ TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY recurrent] */
 
-/* LSTMFused: the arithmetic of a long short-term memory cell after its two linear layers.
+/* LSTMFused: the arithmetic of a long short-term memory cell after its two linear layers. With the four blocks i, f, g
+   and o of H columns of input + bias1 + hidden + bias2:
 
-     (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2
      outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
      output     = sigmoid(o) * tanh(outputCell)
 
@@ -3702,9 +3708,9 @@ TH_API void THNN_(LSTMFused_gradSteps)(
     THTensor *buffer,       // [BUFFER] packed weight, and packed rows of two steps
     bool reverse);          // as in the forward
 
-/* GRUFused: the arithmetic of a gated recurrent unit after its two linear layers.
+/* GRUFused: the arithmetic of a gated recurrent unit after its two linear layers. With the three blocks r, z and n of H
+   columns of input + bias1, and rh, zh and nh of hidden + bias2:
 
-     (r, z, n), (rh, zh, nh) = the three blocks of H columns of input + bias1 and of hidden + bias2
      new    = tanh(n + sigmoid(r + rh) * nh)
      output = new + sigmoid(z + zh) * (hx - new)
 
@@ -3857,7 +3863,7 @@ TH_API void THNN_(BatchNormalization_mergeStatistics)(
    the centred sum of squares:
      save_mean = mean;  save_std = 1 / sqrt(squares / n + eps), 0 where that root is 0
      running_mean = momentum * mean + (1 - momentum) * running_mean
-     running_var = momentum * squares / (n - 1 if unbiased, else n) + (1 - momentum) * running_var
+     running_var = momentum * squares / m + (1 - momentum) * running_var, m being n - 1 if unbiased, else n
 
    Shapes: statistics (2C + 1), all others (C).
    Errors: ValueError for sizes that do not fit, a negative eps, and for fewer than two values per channel, which have

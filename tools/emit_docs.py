@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from thnn._functions.documentation import REAL, describe, summary
 from thnn._header import Argument, Function, Module, group_modules
 
+from .formulas import NotAFormula, beginning, formulas_of
+
 BANNER = "<!-- Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. -->\n"
+_HEADINGS = re.compile(r"((?:^|(?<=[.;] ))(?:Shapes(?:, [\w ]+)?|Errors|Source):)")
 
 
 def emit_docs(functions: Sequence[Function], header: str) -> dict[str, str]:
@@ -54,9 +59,65 @@ def _page(family: str, modules: Sequence[Module]) -> Iterator[str]:
         for function in module.functions.values():
             is_backward = function in module.backwards and forward is not None
             yield f"\n### {function.name}\n\n"
-            if function.doc:
-                yield _fenced(function.doc.strip()) + "\n\n"
+            yield from _description(function.doc)
             yield from _arguments(function, forward if is_backward else None)
+
+
+def _description(comment: str) -> Iterator[str]:
+    """The comment of a function: formulas as mathematics, and a paragraph for shapes, errors and source."""
+    for is_block, lines in itertools.groupby(
+        comment.strip().splitlines(), lambda line: line.startswith("  ")
+    ):
+        text = "\n".join(lines)
+        yield from map("{}\n\n".format, _block(text) if is_block else _paragraphs(text))
+
+
+def _block(text: str) -> Iterator[str]:
+    """An indented block of formulas; as it is, if one of them is not in their notation."""
+    try:
+        formulas = [(label, *beginning(formula)) for label, formula in formulas_of(text)]
+    except NotAFormula:
+        yield _fenced(textwrap.dedent(text))
+        return
+    for label, formula, rest in formulas:
+        if label:
+            yield _escaped(label)
+        yield _mathematics(formula)
+        if rest:
+            yield _continued(rest)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for paragraph in re.split(r"\n\n+", text.strip()):
+        words = " ".join(paragraph.split())
+        heading = ""
+        for part in _HEADINGS.split(words):
+            if _HEADINGS.fullmatch(part):
+                heading = f"**{part.strip()}** "
+            elif part.strip():
+                yield from _sentences(part.strip()) if not heading else [heading + _escaped(part.strip())]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """A paragraph; a formula in its first sentence, after the name of the module, is displayed."""
+    named = re.match(r"\w+: (\w+ = .*?)(?=[.;](?: |$))", text)
+    if named is not None:
+        with contextlib.suppress(NotAFormula):
+            formula, rest = beginning(named[1])
+            yield _mathematics(formula)
+            if text := _continued(rest + text[named.end() :]):
+                yield text
+            return
+    yield _escaped(text)
+
+
+def _continued(text: str) -> str:
+    """Words after a displayed formula, without the punctuation between them."""
+    return _escaped(re.sub(r"^[.,;]\s*", "", text))
+
+
+def _mathematics(formula: str) -> str:
+    return f"```math\n{formula}\n```"
 
 
 def _arguments(function: Function, forward: Function | None) -> Iterator[str]:
@@ -99,4 +160,4 @@ def _fenced(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """The text with the special characters of Markdown escaped."""
-    return re.sub(r"[\\`*\[\]<]", r"\\\g<0>", text)
+    return re.sub(r"[\\`*\[\]]", r"\\\g<0>", text).replace("<", "&lt;")

@@ -49,7 +49,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of SpatialConvolutionMM w.r.t. its parameters, accumulated:\ngradWeight[o,i,kh,kw] += scale * sum over n, y, x of\n                         gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];\ngradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].', 'convolution'),
+    ), 'Gradients of SpatialConvolutionMM w.r.t. its parameters, accumulated:\n  gradWeight[o,i,kh,kw] += scale * sum over n, y, x of\n                           gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]\n  gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]', 'convolution'),
     F('TemporalConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, T, inputFrameSize) or (T, inputFrameSize)'),
@@ -79,7 +79,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'kW', 'scalar', doc='kernel length'),
         A('int', 'dW', 'scalar', doc='stride'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of TemporalConvolution w.r.t. its parameters, accumulated:\ngradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];\ngradBias[o] += scale * sum over n, t of gradOutput[n,t,o].', 'convolution'),
+    ), 'Gradients of TemporalConvolution w.r.t. its parameters, accumulated:\n  gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f]\n  gradBias[o] += scale * sum over n, t of gradOutput[n,t,o]', 'convolution'),
     F('TemporalRowConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, F, T) or (F, T), or with time first'),
@@ -119,7 +119,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added before and after'),
         A('bool', 'featFirst', 'scalar', doc='features before time'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of TemporalRowConvolution w.r.t. its parameters, accumulated:\ngradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW];\ngradBias[f] += scale * sum over n, t of gradOutput[n,f,t].', 'convolution'),
+    ), 'Gradients of TemporalRowConvolution w.r.t. its parameters, accumulated:\n  gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW]\n  gradBias[f] += scale * sum over n, t of gradOutput[n,f,t]', 'convolution'),
     F('SpatialDilatedConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, H, W) or (I, H, W)'),
@@ -170,7 +170,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'dilationW', 'scalar', doc='distance between kernel elements along the width'),
         A('int', 'dilationH', 'scalar', doc='distance between kernel elements along the height'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of SpatialDilatedConvolution w.r.t. its parameters, accumulated:\ngradWeight[o,i,kh,kw] += scale * sum over n, y, x of\n                         gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];\ngradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].', 'convolution'),
+    ), 'Gradients of SpatialDilatedConvolution w.r.t. its parameters, accumulated:\n  gradWeight[o,i,kh,kw] += scale * sum over n, y, x of\n                           gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]\n  gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]', 'convolution'),
     F('SpatialFullConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, H, W) or (I, H, W)'),
@@ -221,7 +221,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'adjW', 'scalar', doc='columns added to the output at the right'),
         A('int', 'adjH', 'scalar', doc='rows added to the output at the bottom'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of SpatialFullConvolution w.r.t. its parameters, accumulated:\ngradWeight[i,o,kh,kw] += scale * sum over n, y, x of\n                         input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW];\ngradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].', 'convolution'),
+    ), 'Gradients of SpatialFullConvolution w.r.t. its parameters, accumulated:\n  gradWeight[i,o,kh,kw] += scale * sum over n, y, x of\n                           input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW]\n  gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]', 'convolution'),
     F('SpatialFullDilatedConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, H, W) or (I, H, W)'),
@@ -278,7 +278,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'adjW', 'scalar', doc='columns added to the output at the right'),
         A('int', 'adjH', 'scalar', doc='rows added to the output at the bottom'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of SpatialFullDilatedConvolution w.r.t. its parameters, accumulated:\ngradWeight[i,o,kh,kw] += scale * sum over n, y, x of\n                         input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];\ngradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].', 'convolution'),
+    ), 'Gradients of SpatialFullDilatedConvolution w.r.t. its parameters, accumulated:\n  gradWeight[i,o,kh,kw] += scale * sum over n, y, x of\n                           input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]\n  gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]', 'convolution'),
     F('SpatialDepthWiseConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, H, W) or (I, H, W)'),
@@ -324,7 +324,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of SpatialDepthWiseConvolution w.r.t. its parameters, accumulated:\ngradWeight[m,i,kh,kw] += scale * sum over n, y, x of\n                         gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];\ngradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x].', 'convolution'),
+    ), 'Gradients of SpatialDepthWiseConvolution w.r.t. its parameters, accumulated:\n  gradWeight[m,i,kh,kw] += scale * sum over n, y, x of\n                           gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]\n  gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x]', 'convolution'),
     F('VolumetricConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, T, H, W) or (I, T, H, W)'),
@@ -369,7 +369,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pW', 'scalar', doc='zeros added left and right'),
         A('int', 'pH', 'scalar', doc='zeros added above and below'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of VolumetricConvolution w.r.t. its parameters, accumulated:\ngradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that\nweight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];\ngradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].', 'convolution'),
+    ), 'Gradients of VolumetricConvolution w.r.t. its parameters, accumulated:\n  gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of\n      gradOutput[n,o,z,y,x] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]\n  gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]', 'convolution'),
     F('VolumetricConvolutionMM_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, T, H, W) or (I, T, H, W)'),
@@ -422,7 +422,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pW', 'scalar', doc='zeros added left and right'),
         A('int', 'pH', 'scalar', doc='zeros added above and below'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of VolumetricConvolutionMM w.r.t. its parameters, accumulated:\ngradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that\nweight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];\ngradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].', 'convolution'),
+    ), 'Gradients of VolumetricConvolutionMM w.r.t. its parameters, accumulated:\n  gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of\n      gradOutput[n,o,z,y,x] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]\n  gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]', 'convolution'),
     F('VolumetricDilatedConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, T, H, W) or (I, T, H, W)'),
@@ -485,7 +485,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'dilationW', 'scalar', doc='distance between kernel elements along the width'),
         A('int', 'dilationH', 'scalar', doc='distance between kernel elements along the height'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of VolumetricDilatedConvolution w.r.t. its parameters, accumulated:\ngradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that\nweight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];\ngradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].', 'convolution'),
+    ), 'Gradients of VolumetricDilatedConvolution w.r.t. its parameters, accumulated:\n  gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] *\n      input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]\n  gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]', 'convolution'),
     F('VolumetricFullConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, T, H, W) or (I, T, H, W)'),
@@ -540,7 +540,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'aW', 'scalar', doc='columns added to the output at the right'),
         A('int', 'aH', 'scalar', doc='rows added to the output at the bottom'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of VolumetricFullConvolution w.r.t. its parameters, accumulated:\ngradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that\nweight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput.', 'convolution'),
+    ), 'Gradients of VolumetricFullConvolution w.r.t. its parameters, accumulated:\n  gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of\n      input[n,i,z,y,x] * gradOutput[n, o, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]\n  gradBias[o] += scale * sum over n, Z, Y, X of gradOutput[n,o,Z,Y,X]', 'convolution'),
     F('VolumetricFullDilatedConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, T, H, W) or (I, T, H, W)'),
@@ -604,7 +604,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'aW', 'scalar', doc='columns added to the output at the right'),
         A('int', 'aH', 'scalar', doc='rows added to the output at the bottom'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of VolumetricFullDilatedConvolution w.r.t. its parameters, accumulated:\ngradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that\nweight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput.', 'convolution'),
+    ), 'Gradients of VolumetricFullDilatedConvolution w.r.t. its parameters, accumulated:\n  gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] *\n      gradOutput[n, o, z*dT + kt*dilationT - pT, y*dH + kh*dilationH - pH, x*dW + kw*dilationW - pW]\n  gradBias[o] += scale * sum over n, Z, Y, X of gradOutput[n,o,Z,Y,X]', 'convolution'),
     F('Convolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, H, W) or (I, H, W)'),
@@ -656,7 +656,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'dilationH', 'scalar', doc='distance between kernel elements along the height; 1 if there is no height'),
         A('int', 'groups', 'scalar', doc='number of groups of the input and output channels'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of Convolution w.r.t. its parameters, accumulated:\ngradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that\nweight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].', 'convolution'),
+    ), 'Gradients of Convolution w.r.t. its parameters, accumulated:\n  gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] *\n      input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW], where o is in group g\n  gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]', 'convolution'),
     F('FullConvolution_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, H, W) or (I, H, W)'),
@@ -676,7 +676,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'adjW', 'scalar', doc='columns added to the output at the right'),
         A('int', 'adjH', 'scalar', doc='rows added to the output at the bottom; 0 if there is no height'),
         A('int', 'groups', 'scalar', doc='number of groups of the input and output channels'),
-    ), 'FullConvolution: transposed Convolution, the gradInput of Convolution as a forward function. Each input element,\ntimes a filter, is added to a patch of output.\n\n  output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =\n      bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,\n      over the channels i of group g; 0 <= o < O/groups\n\nShapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None;\noutput (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and\nthree dimensions and groups as in Convolution.\nErrors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation. Source:\ntorch.nn.functional.conv_transpose1d, conv_transpose2d and conv_transpose3d.', 'convolution', 'bilinear'),
+    ), 'FullConvolution: transposed Convolution, the gradInput of Convolution as a forward function. Each input element,\ntimes a filter, is added to a patch of output.\n\n  output[n, g*O/groups + o, Y, X] = bias[g*O/groups + o] + sum over i, y, x, kh, kw with\n      Y = y*dH + kh*dilationH - padH and X = x*dW + kw*dilationW - padW of weight[i,o,kh,kw] * input[n,i,y,x],\n      where i is in group g and 0 <= o < O/groups\n\nShapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None;\noutput (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and\nthree dimensions and groups as in Convolution.\nErrors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation. Source:\ntorch.nn.functional.conv_transpose1d, conv_transpose2d and conv_transpose3d.', 'convolution', 'bilinear'),
     F('FullConvolution_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -717,7 +717,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'adjH', 'scalar', doc='rows added to the output at the bottom; 0 if there is no height'),
         A('int', 'groups', 'scalar', doc='number of groups of the input and output channels'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of FullConvolution w.r.t. its parameters, accumulated:\ngradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that\nweight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].', 'convolution'),
+    ), 'Gradients of FullConvolution w.r.t. its parameters, accumulated:\n  gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] *\n      gradOutput[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW], where i is in group g\n  gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]', 'convolution'),
     F('SpatialConvolutionLocal_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, I, H, W) or (I, H, W)'),
@@ -775,7 +775,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int64_t', 'outputWidth', 'scalar', doc='width of the output'),
         A('int64_t', 'outputHeight', 'scalar', doc='height of the output'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients added'),
-    ), 'Gradients of SpatialConvolutionLocal w.r.t. its parameters, accumulated:\ngradWeight[y,x,o,i,kh,kw] += scale * sum over n of\n                             gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];\ngradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x].', 'convolution'),
+    ), 'Gradients of SpatialConvolutionLocal w.r.t. its parameters, accumulated:\n  gradWeight[y,x,o,i,kh,kw] += scale * sum over n of\n                               gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]\n  gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x]', 'convolution'),
     F('SpatialConvolutionMap_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, nInputPlane, H, W) or (nInputPlane, H, W)'),
@@ -787,7 +787,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'nOutputPlane', 'scalar', doc='channels of the output'),
         A('int', 'dW', 'scalar', doc='stride along the width'),
         A('int', 'dH', 'scalar', doc='stride along the height'),
-    ), 'SpatialConvolutionMap: convolution of the pairs of channels in a connection table, with a separate kernel per pair.\n\n  output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of\n                    weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]\n\nShapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight\n(K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW\nlikewise. A pair that occurs several times in the table counts several times. An output channel that is not in\nthe table equals its bias.\nErrors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;\nIndexError for a row of connTable with a number that is not a channel.\nSource: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.', 'convolution', 'bilinear'),
+    ), 'SpatialConvolutionMap: convolution of the pairs of channels in a connection table, with a separate kernel per pair.\n\n  output[n,o,y,x] = bias[o] + sum over c, kh, kw with connTable[c] = (i, o) of\n                    weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]\n\nShapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight\n(K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW\nlikewise. A pair that occurs several times in the table counts several times. An output channel that is not in\nthe table equals its bias.\nErrors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;\nIndexError for a row of connTable with a number that is not a channel.\nSource: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.', 'convolution', 'bilinear'),
     F('SpatialConvolutionMap_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -825,7 +825,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'nOutputPlane', 'scalar', doc='channels of the output'),
         A('int', 'dW', 'scalar', doc='stride along the width'),
         A('int', 'dH', 'scalar', doc='stride along the height'),
-    ), 'SpatialFullConvolutionMap: transposed SpatialConvolutionMap. Every element of input, times a kernel, is added to a\nwindow of output.\n\n  output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,\n                                       over rows c of connTable with connTable[c] = (i, o)\n\nShapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight\n(K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.\nErrors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that\ndo not fit; IndexError for a row of connTable with a number that is not a channel. Source: Torch7\nnn.SpatialFullConvolutionMap.', 'convolution', 'bilinear'),
+    ), 'SpatialFullConvolutionMap: transposed SpatialConvolutionMap. Every element of input, times a kernel, is added to a\nwindow of output.\n\n  output[n,o,Y,X] = bias[o] + sum over c, y, x, kh, kw with connTable[c] = (i, o), Y = y*dH + kh and X = x*dW + kw of\n                    weight[c,kh,kw] * input[n,i,y,x]\n\nShapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight\n(K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.\nErrors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that\ndo not fit; IndexError for a row of connTable with a number that is not a channel. Source: Torch7\nnn.SpatialFullConvolutionMap.', 'convolution', 'bilinear'),
     F('SpatialFullConvolutionMap_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

@@ -54,7 +54,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('double', 'momentum', 'scalar', doc='factor of these statistics in the running statistics'),
         A('double', 'eps', 'scalar', doc='added to the variance'),
         A('bool', 'unbiased', 'scalar', doc='running variance from squares / (n - 1)'),
-    ), 'Mean and inverse deviation from statistics; updates the running statistics. With n the number of values and squares\nthe centred sum of squares:\n  save_mean = mean;  save_std = 1 / sqrt(squares / n + eps), 0 where that root is 0\n  running_mean = momentum * mean + (1 - momentum) * running_mean\n  running_var = momentum * squares / (n - 1 if unbiased, else n) + (1 - momentum) * running_var\n\nShapes: statistics (2C + 1), all others (C).\nErrors: ValueError for sizes that do not fit, a negative eps, and for fewer than two values per channel, which have\nno variance (nothing is written).', 'normalization'),
+    ), 'Mean and inverse deviation from statistics; updates the running statistics. With n the number of values and squares\nthe centred sum of squares:\n  save_mean = mean;  save_std = 1 / sqrt(squares / n + eps), 0 where that root is 0\n  running_mean = momentum * mean + (1 - momentum) * running_mean\n  running_var = momentum * squares / m + (1 - momentum) * running_var, m being n - 1 if unbiased, else n\n\nShapes: statistics (2C + 1), all others (C).\nErrors: ValueError for sizes that do not fit, a negative eps, and for fewer than two values per channel, which have\nno variance (nothing is written).', 'normalization'),
     F('BatchNormalization_normalize', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, ...)'),

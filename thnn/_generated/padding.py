@@ -25,7 +25,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', doc='padded input'),
         A('int', 'pad_l', 'scalar', doc='elements added left; negative: cropped'),
         A('int', 'pad_r', 'scalar', doc='elements added right'),
-    ), 'TemporalReflectionPadding: a series extended by its mirror images at the first and at the last element, which are not\nrepeated.\n\n  output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W\n\nShapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.\nErrors: ValueError for padding of W or more, and for an empty output.\nSource: Torch7 nn.TemporalReflectionPadding.', 'padding', 'linear'),
+    ), 'TemporalReflectionPadding: a series extended by its mirror images at the first and at the last element, which are not\nrepeated.\n\n  output[n,c,x] = input[n, c, mirror(x - pad_l, W)]\n  mirror(i, size) = 2*(size - 1) - i where i >= size, else |i|\n\nShapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.\nErrors: ValueError for padding of W or more, and for an empty output.\nSource: Torch7 nn.TemporalReflectionPadding.', 'padding', 'linear'),
     F('TemporalReflectionPadding_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -61,7 +61,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pad_r', 'scalar', doc='elements added right'),
         A('int', 'pad_t', 'scalar', doc='rows added above'),
         A('int', 'pad_b', 'scalar', doc='rows added below'),
-    ), 'SpatialReflectionPadding: images extended by their mirror images at the border pixels, which are not repeated.\n\n  output[n,c,y,x] = input[n, c, mirror(y - pad_t, H), mirror(x - pad_l, W)]\n  mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.\nErrors: ValueError for padding that is not below the size, and for an empty output.\nSource: Torch7 nn.SpatialReflectionPadding.', 'padding', 'linear'),
+    ), 'SpatialReflectionPadding: images extended by their mirror images at the border pixels, which are not repeated.\n\n  output[n,c,y,x] = input[n, c, mirror(y - pad_t, H), mirror(x - pad_l, W)]\n  mirror(i, size) = 2*(size - 1) - i where i >= size, else |i|\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.\nErrors: ValueError for padding that is not below the size, and for an empty output.\nSource: Torch7 nn.SpatialReflectionPadding.', 'padding', 'linear'),
     F('SpatialReflectionPadding_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

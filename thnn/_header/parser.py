@@ -273,15 +273,25 @@ def _doc(lexed: Lexed, declaration: Declaration) -> str:
     lines: list[str] = []
     for is_block, group in groupby(reversed(comments), key=lambda c: c.text.startswith("/*")):
         if is_block:
-            lines += [line for c in group for line in _block_lines(c.text)]
+            text = lexed.source.text
+            lines += [
+                line
+                for c in group
+                for line in _block_lines(c.text, c.start - text.rfind("\n", 0, c.start) - 1)
+            ]
         else:
             text = "\n".join(re.sub(r"^//[/!]*", "", c.text) for c in group)
             lines += textwrap.dedent(text).split("\n")
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
-def _block_lines(comment: str) -> list[str]:
+def _block_lines(comment: str, column: int) -> list[str]:
+    """The lines of a block comment without their indentation, which for the first line is that of its text."""
     first, *rest = comment[2:-2].lstrip("*!").rstrip("*").split("\n")
     if all(line.lstrip().startswith("*") for line in rest if line.strip()):
         rest = [line.lstrip()[1:] for line in rest]
-    return [first.strip(), *textwrap.dedent("\n".join(rest)).split("\n")]
+    text = first.strip()
+    margin = column + comment.index(text) if text else None
+    indented = [] if margin is None else [" " * margin + text]
+    lines = textwrap.dedent("\n".join(indented + rest)).split("\n")
+    return [text, *lines[len(indented) :]]

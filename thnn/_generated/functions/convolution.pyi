@@ -37,9 +37,9 @@ class SpatialConvolutionMMFunction(FunctionBase):
     Gradient of SpatialConvolutionMM w.r.t. its input: gradOutput correlated with the flipped filters.
 
     Gradients of SpatialConvolutionMM w.r.t. its parameters, accumulated:
-    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
-                             gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
-    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+      gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                               gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+      gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -75,8 +75,8 @@ class TemporalConvolutionFunction(FunctionBase):
     frame.
 
     Gradients of TemporalConvolution w.r.t. its parameters, accumulated:
-    gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];
-    gradBias[o] += scale * sum over n, t of gradOutput[n,t,o].
+      gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f]
+      gradBias[o] += scale * sum over n, t of gradOutput[n,t,o]
     """
     def __init__(self, kW: int, dW: int, inputFrameSize: int, outputFrameSize: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
@@ -113,8 +113,8 @@ class TemporalRowConvolutionFunction(FunctionBase):
     filter.
 
     Gradients of TemporalRowConvolution w.r.t. its parameters, accumulated:
-    gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW];
-    gradBias[f] += scale * sum over n, t of gradOutput[n,f,t].
+      gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW]
+      gradBias[f] += scale * sum over n, t of gradOutput[n,f,t]
     """
     def __init__(self, kW: int, dW: int, padW: int, featFirst: bool) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -154,9 +154,9 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
     Gradient of SpatialDilatedConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
     Gradients of SpatialDilatedConvolution w.r.t. its parameters, accumulated:
-    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
-                             gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
-    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+      gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                               gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+      gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, dilationW: int, dilationH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -198,9 +198,9 @@ class SpatialFullConvolutionFunction(FunctionBase):
     Gradient of SpatialFullConvolution w.r.t. its input: the convolution of gradOutput with weight.
 
     Gradients of SpatialFullConvolution w.r.t. its parameters, accumulated:
-    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
-                             input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW];
-    gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+      gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                               input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW]
+      gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, adjW: int, adjH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -242,9 +242,9 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
     Gradient of SpatialFullDilatedConvolution w.r.t. its input: the dilated convolution of gradOutput with weight.
 
     Gradients of SpatialFullDilatedConvolution w.r.t. its parameters, accumulated:
-    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
-                             input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
-    gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+      gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                               input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+      gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, dilationW: int, dilationH: int, adjW: int, adjH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -283,9 +283,9 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
     filter, and the M results of an input channel summed.
 
     Gradients of SpatialDepthWiseConvolution w.r.t. its parameters, accumulated:
-    gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
-                             gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
-    gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x].
+      gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
+                               gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+      gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x]
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -324,9 +324,9 @@ class VolumetricConvolutionFunction(FunctionBase):
     Gradient of VolumetricConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
     Gradients of VolumetricConvolution w.r.t. its parameters, accumulated:
-    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
-    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+      gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of
+          gradOutput[n,o,z,y,x] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+      gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]
     """
     def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -368,9 +368,9 @@ class VolumetricConvolutionMMFunction(FunctionBase):
     Gradient of VolumetricConvolutionMM w.r.t. its input: gradOutput correlated with the flipped filters.
 
     Gradients of VolumetricConvolutionMM w.r.t. its parameters, accumulated:
-    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
-    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+      gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of
+          gradOutput[n,o,z,y,x] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+      gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]
     """
     def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -414,9 +414,9 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
     Gradient of VolumetricDilatedConvolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
     Gradients of VolumetricDilatedConvolution w.r.t. its parameters, accumulated:
-    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
-    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+      gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] *
+          input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+      gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]
     """
     def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -458,8 +458,9 @@ class VolumetricFullConvolutionFunction(FunctionBase):
     Gradient of VolumetricFullConvolution w.r.t. its input: the convolution of gradOutput with weight.
 
     Gradients of VolumetricFullConvolution w.r.t. its parameters, accumulated:
-    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
-    weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput.
+      gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of
+          input[n,i,z,y,x] * gradOutput[n, o, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+      gradBias[o] += scale * sum over n, Z, Y, X of gradOutput[n,o,Z,Y,X]
     """
     def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, aT: int, aW: int, aH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -505,8 +506,9 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     Gradient of VolumetricFullDilatedConvolution w.r.t. its input: the dilated convolution of gradOutput with weight.
 
     Gradients of VolumetricFullDilatedConvolution w.r.t. its parameters, accumulated:
-    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
-    weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput.
+      gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] *
+          gradOutput[n, o, z*dT + kt*dilationT - pT, y*dH + kh*dilationH - pH, x*dW + kw*dilationW - pW]
+      gradBias[o] += scale * sum over n, Z, Y, X of gradOutput[n,o,Z,Y,X]
     """
     def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, dilationT: int, dilationW: int, dilationH: int, aT: int, aW: int, aH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -557,8 +559,9 @@ class ConvolutionFunction(FunctionBase):
     Gradient of Convolution w.r.t. its input: gradOutput correlated with the flipped filters.
 
     Gradients of Convolution w.r.t. its parameters, accumulated:
-    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
-    weight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+      gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] *
+          input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW], where o is in group g
+      gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]
     """
     def __init__(self, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int, groups: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -569,9 +572,9 @@ class FullConvolutionFunction(FunctionBase):
     """FullConvolution: transposed Convolution, the gradInput of Convolution as a forward function. Each input element,
     times a filter, is added to a patch of output.
 
-      output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
-          bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
-          over the channels i of group g; 0 <= o < O/groups
+      output[n, g*O/groups + o, Y, X] = bias[g*O/groups + o] + sum over i, y, x, kh, kw with
+          Y = y*dH + kh*dilationH - padH and X = x*dW + kw*dilationW - padW of weight[i,o,kh,kw] * input[n,i,y,x],
+          where i is in group g and 0 <= o < O/groups
 
     Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None;
     output (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and
@@ -606,8 +609,9 @@ class FullConvolutionFunction(FunctionBase):
     Gradient of FullConvolution w.r.t. its input: gradOutput correlated with the filters.
 
     Gradients of FullConvolution w.r.t. its parameters, accumulated:
-    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that
-    weight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+      gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] *
+          gradOutput[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW], where i is in group g
+      gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]
     """
     def __init__(self, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int, adjT: int, adjW: int, adjH: int, groups: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -650,9 +654,9 @@ class SpatialConvolutionLocalFunction(FunctionBase):
     its patch.
 
     Gradients of SpatialConvolutionLocal w.r.t. its parameters, accumulated:
-    gradWeight[y,x,o,i,kh,kw] += scale * sum over n of
-                                 gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
-    gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x].
+      gradWeight[y,x,o,i,kh,kw] += scale * sum over n of
+                                   gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+      gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x]
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, inputWidth: int, inputHeight: int, outputWidth: int, outputHeight: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
@@ -662,7 +666,7 @@ class SpatialConvolutionLocalFunction(FunctionBase):
 class SpatialConvolutionMapFunction(FunctionBase):
     """SpatialConvolutionMap: convolution of the pairs of channels in a connection table, with a separate kernel per pair.
 
-      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
+      output[n,o,y,x] = bias[o] + sum over c, kh, kw with connTable[c] = (i, o) of
                         weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
     Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight
@@ -705,8 +709,8 @@ class SpatialFullConvolutionMapFunction(FunctionBase):
     """SpatialFullConvolutionMap: transposed SpatialConvolutionMap. Every element of input, times a kernel, is added to a
     window of output.
 
-      output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
-                                           over rows c of connTable with connTable[c] = (i, o)
+      output[n,o,Y,X] = bias[o] + sum over c, y, x, kh, kw with connTable[c] = (i, o), Y = y*dH + kh and X = x*dW + kw of
+                        weight[c,kh,kw] * input[n,i,y,x]
 
     Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight
     (K, kH, kW); bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.

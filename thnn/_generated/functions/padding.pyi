@@ -37,7 +37,8 @@ class TemporalReflectionPaddingFunction(FunctionBase):
     """TemporalReflectionPadding: a series extended by its mirror images at the first and at the last element, which are not
     repeated.
 
-      output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W
+      output[n,c,x] = input[n, c, mirror(x - pad_l, W)]
+      mirror(i, size) = 2*(size - 1) - i where i >= size, else |i|
 
     Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
     Errors: ValueError for padding of W or more, and for an empty output.
@@ -95,7 +96,7 @@ class SpatialReflectionPaddingFunction(FunctionBase):
     """SpatialReflectionPadding: images extended by their mirror images at the border pixels, which are not repeated.
 
       output[n,c,y,x] = input[n, c, mirror(y - pad_t, H), mirror(x - pad_l, W)]
-      mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size
+      mirror(i, size) = 2*(size - 1) - i where i >= size, else |i|
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
     Errors: ValueError for padding that is not below the size, and for an empty output.

@@ -7,9 +7,9 @@ from torch import Tensor
 from thnn._functions.base import Criterion, FunctionBase
 
 class LSTMFusedFunction(Criterion):
-    """LSTMFused: the arithmetic of a long short-term memory cell after its two linear layers.
+    """LSTMFused: the arithmetic of a long short-term memory cell after its two linear layers. With the four blocks i, f, g
+    and o of H columns of input + bias1 + hidden + bias2:
 
-      (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2
       outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
       output     = sigmoid(o) * tanh(outputCell)
 
@@ -41,9 +41,9 @@ class LSTMFusedFunction(Criterion):
     def apply(cls, input: Tensor, hidden: Tensor, bias1: Tensor | None = ..., bias2: Tensor | None = ..., cell: Tensor = ...) -> tuple[Tensor, Tensor]: ...
 
 class GRUFusedFunction(FunctionBase):
-    """GRUFused: the arithmetic of a gated recurrent unit after its two linear layers.
+    """GRUFused: the arithmetic of a gated recurrent unit after its two linear layers. With the three blocks r, z and n of H
+    columns of input + bias1, and rh, zh and nh of hidden + bias2:
 
-      (r, z, n), (rh, zh, nh) = the three blocks of H columns of input + bias1 and of hidden + bias2
       new    = tanh(n + sigmoid(r + rh) * nh)
       output = new + sigmoid(z + zh) * (hx - new)
 

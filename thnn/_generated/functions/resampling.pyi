@@ -116,8 +116,9 @@ class SpatialUpSamplingBilinearFunction(FunctionBase):
     """SpatialUpSamplingBilinear: linear interpolation of images along height and width, so that the corners of input and
     output coincide.
 
-      output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input
-      with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise
+      output[n,c,y,x] = (1 - f) * (1 - g) * input[n,c,i,j] + (1 - f) * g * input[n,c,i,j+1]
+                        + f * (1 - g) * input[n,c,i+1,j] + f * g * input[n,c,i+1,j+1]
+      with i + f = y * (H - 1) / (outputHeight - 1), j + g = x * (W - 1) / (outputWidth - 1), 0 <= f < 1 and 0 <= g < 1
 
     Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis with one output, only the
     first input is read.

@@ -45,8 +45,8 @@ class Im2ColFunction(FunctionBase):
 class Col2ImFunction(FunctionBase):
     """Col2Im: columns summed into images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
 
-      output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
-                                                               with these indices; elements in the padding are dropped
+      output[n,c,Y,X] = sum over y, x, kh, kw with Y = y*sH + kh*dH - padH and X = x*sW + kw*dW - padW of
+                        input[n, (c*kH + kh)*kW + kw, y*oW + x]
 
     Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
     output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
