@@ -54,7 +54,7 @@ def hint(name: str) -> str:
     if per_dimension := [n for n in layers if n[:-2] == name and n.endswith("d")]:
         return f"; did you mean thnn.nn.{' or '.join(per_dimension)}?"
     layer = next((n for n in layers if n.lower() == stem.lower()), stem)
-    known = {c: c for c in classes} | {n: f"nn.{n}" for n in layers}
+    known = {n: n for n in (*HOMES, *SUBPACKAGES, *classes)} | {n: f"nn.{n}" for n in layers}
     near = next((k for k in known if k.lower() == name.lower()), "")
     if not near and layer in layers:
         found = re.search(r"Computed by ([^.]+)", getattr(import_module("thnn.nn"), layer).__doc__ or "")

@@ -127,9 +127,7 @@ _skip: Any = _private(f"{_compiler}:_FrameAction.SKIP", _without)
 _set_callback: Any = None
 _skip_code: Any = None
 if _set_strategy is None or _strategy is None or _skip is None:
-    _without = (
-        "thnn imports torch's compiler, which takes a second, and calls of type2backend take 4 microseconds more"
-    )
+    _without = "thnn imports torch's compiler, which takes a second, and calls of type2backend take 4 microseconds more"
     _set_callback = _private(f"{_compiler}:set_eval_frame", _without)
     _skip_code = _private(f"{_compiler}:skip_code", _without)
 

@@ -17,9 +17,11 @@ import pytest
 import torch
 import torch.nn.backends.thnn  # which torch may not have imported
 import torch.nn.functional as F
+from new_process import python
 from torch import nn
 
 import thnn
+from thnn import _torch
 from thnn.compat import _classes
 from thnn.compat._contents import CONTENTS, NAMES, WRITTEN_CLASSES
 from thnn.compat._modules import FINDER
@@ -90,6 +92,13 @@ def test_install_is_idempotent_and_uninstall_restores() -> None:
     assert torch._thnn.type2backend is thnn.type2backend
     thnn.compat.uninstall()
     assert snapshot() == before
+
+
+def test_first_use_on_a_torch_that_imports_its_compiler() -> None:
+    """While thnn is imported, torch asks the modules that are already installed for names such as __file__."""
+    names = [name for name in _torch.NAMES if name.startswith("torch._C._dynamo.eval_frame:")]
+    code = "import torch, thnn; thnn.compat.install(); from torch._thnn import type2backend"
+    python("-W", "ignore", "-c", code, THNN_WITHOUT=",".join(names))
 
 
 def test_nested_use_counts() -> None:

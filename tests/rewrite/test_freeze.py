@@ -126,6 +126,21 @@ def test_one_layer() -> None:
     assert [r.kind for r in frozen.report.replaced] == ["Linear"]
 
 
+class Halved(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.branch = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.relu(self.branch(x) - 0.5)
+
+
+def test_entries_have_the_whole_name_of_their_module() -> None:
+    frozen = thnn.freeze(nn.Sequential(nn.Identity(), Halved()).eval(), torch.randn(4, 3))
+    names = {(entry.name, entry.kind) for entry in (*frozen.report.replaced, *frozen.report.left)}
+    assert names >= {("1.branch.0", "Linear"), ("1.branch.1", "relu"), ("1", "relu"), ("1", "sub")}
+
+
 class Branches(nn.Module):
     def __init__(self) -> None:
         super().__init__()

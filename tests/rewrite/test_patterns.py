@@ -258,10 +258,11 @@ def test_a_device_that_thnn_lacks() -> None:
 
 
 def test_autocast_has_torchs_types() -> None:
-    call, reports = compiled(network(lambda m, x: m.conv(x.sigmoid())).float())
+    call, reports = compiled(network(lambda m, x: F.conv2d(m.conv(x.sigmoid()), m.conv.weight)).float())
     with torch.autocast("cpu", torch.bfloat16):
         output = call(images().float())
     assert output.dtype is torch.bfloat16
     assert [entry.kind for entry in reports[0].replaced] == ["sigmoid"]
-    (entry,) = reports[0].left
-    assert entry.remark.startswith("would return torch.float32")
+    first, second = reports[0].left
+    assert first.remark.startswith("would return torch.float32")
+    assert second.remark == "torch.autocast casts its tensors"

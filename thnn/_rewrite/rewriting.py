@@ -95,8 +95,9 @@ def _entry(node: fx.Node, place: str) -> Layer:
     kind = target if isinstance(target, str) else getattr(target, "__name__", str(target))
     stack = node.meta.get("nn_module_stack")
     if stack and not place:
-        # L['self'].layers.0, and L['self']._modules['layers']._modules['0'] of torch 2.6.
-        path, _ = [*stack.values()][-1]
-        parts = re.findall(r"_modules\['([^']*)'\]|\.(?!_modules\[)(\w+)", path)
-        place = ".".join(a or b for a, b in parts)
+        # layers.0 of torch.fx; of Dynamo L['self'].layers.0, with torch 2.6 L['self']._modules['layers']._modules['0'].
+        place, _ = [*stack.values()][-1]
+        if place.startswith("L["):
+            parts = re.findall(r"_modules\['([^']*)'\]|\.(?!_modules\[)(\w+)", place)
+            place = ".".join(a or b for a, b in parts)
     return Layer(place or "-", kind)

@@ -60,7 +60,9 @@ def reason_to_leave(
     try:
         found = [_form(value) for value in leaves(function(*given, **given_keywords))]
     except (TypeError, ValueError, IndexError, NotImplementedError, RuntimeError) as error:
-        return " ".join(str(error).split())
+        message = " ".join(str(error).split())
+        # torch does not know the type of autocast for meta tensors.
+        return "torch.autocast casts its tensors" if "autocast" in message else message
     return (
         "" if found == expected else f"would return {_spelled(found)}, and torch returns {_spelled(expected)}"
     )

@@ -48,12 +48,15 @@ def _getattr(module: ModuleType, contents: Contents) -> Callable[[str], Any]:
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name == "__all__":
             return [n for n in contents.names() if not n.startswith("_")]
+        module_name = module.__name__
+        # Python and torch ask every module for names such as __file__, also while they import thnn.
+        if name.startswith("__"):
+            raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
         try:
             value = contents.find(name)
         except KeyError:
             from thnn.compat._hints import hint
 
-            module_name = module.__name__
             raise AttributeError(
                 f"module {module_name!r} has no attribute {name!r}{hint(module_name, name)}"
             ) from None
