@@ -121,7 +121,7 @@ def _all_arguments(
     try:
         return tuple(signature.bind(*args, **keywords).arguments.values())
     except TypeError as error:
-        raise TypeError(f"{function.name}: {error}") from None
+        raise TypeError(f"{function.name}: {error}; it takes ({', '.join(signature.parameters)})") from None
 
 
 def _refuse_recorder(bound: BoundFunction) -> None:
