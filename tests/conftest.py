@@ -83,6 +83,7 @@ RELEASE = tuple(int(n) for n in torch.__version__.split(".")[:2])
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: left out of `make quick`")
+    config.addinivalue_line("markers", "mutants: in `make mutants` only")
     config.addinivalue_line("markers", "needs_torch(release, why): skipped before this release of torch")
     config.addinivalue_line("markers", "lost_in_torch(release, why): skipped from this release of torch on")
 

@@ -19,7 +19,6 @@ from thnn.__main__ import main
 from thnn._load import templates
 from thnn._load.templates import KINDS
 from thnn._load.templates import write as write_templates
-from thnn.testing.check import plan, run_check
 
 Write = Callable[..., Path]
 
@@ -129,86 +128,6 @@ def test_check_finds_a_broken_kernel(good: str, tmp_path: Path, capsys: pytest.C
         for line in capsys.readouterr().out.splitlines()[:-1]
         if line.startswith("Mine ")
     )
-
-
-WINDOW_LOOP = "for (int64_t t = 0; t < size[2]; t++) {"
-# Kind of template, its text, the mistake in its place, and the check that finds it.
-MISTAKES = {
-    "a value beyond 64 elements": (
-        "window",
-        "= sum / (real)kW;",
-        "= sum / (real)(t < 64 ? kW : kW + 1);",
-        "reference",
-    ),
-    "a gradient beyond 64 elements": (
-        "window",
-        "+= g[t * gradOutput->stride[2]]",
-        "+= (t < 64 ? 1 : 2) * g[t * gradOutput->stride[2]]",
-        "reference",
-    ),
-    "a tail of odd sizes": (
-        "window",
-        WINDOW_LOOP,
-        WINDOW_LOOP.replace("size[2]", "(size[2] > 128 ? size[2] - size[2] % 2 : size[2])"),
-        "reference",
-    ),
-    "a tail of sizes that are no multiple of 8": (
-        "layer",
-        "x * w + b)",
-        "x * w + (input->ndim == 4 && input->size[3] > 8 && input->size[3] % 4 ? 0 : b))",
-        "reference",
-    ),
-    "NaN becomes 0": ("pointwise", "swish(x, beta),", "(x == x ? swish(x, beta) : 0),", "nonfinite"),
-    "NaN of the gradient becomes 0": (
-        "pointwise",
-        "slope(x, beta) * g",
-        "(g == g ? slope(x, beta) * g : 0)",
-        "nonfinite",
-    ),
-    "infinity becomes large": ("layer", "x * w + b)", "(x > 1e9 ? 1e9 : x) * w + b)", "nonfinite"),
-    "a derivative of large numbers": (
-        "pointwise",
-        "slope(x, beta) * g",
-        "(x > 4 ? 1 : slope(x, beta)) * g",
-        "widened",
-    ),
-    "a window of one": ("window", "= sum / (real)kW;", "= kW == 1 ? 0 : sum / (real)kW;", "widened"),
-    "an element of the next task": (
-        "window",
-        "      y[t * output->stride[2]] = sum",
-        "      y[(t + 1) * output->stride[2]] = y[t * output->stride[2]] = sum",
-        "order",
-    ),
-    "output over the input of a window": (
-        "window",
-        "  THNN_CHECK_NO_OVERLAP(output, input);\n",
-        "",
-        "overlap",
-    ),
-    "a gradient without gradOutput": ("layer", "g * w", "g", "gradients"),
-    "a gradient of a parameter without gradOutput": ("layer", "xi * gi", "xi", "gradients"),
-    "a gradient of a parameter without scale": ("layer", "(real)(scale * sum)", "(real)sum", "contract"),
-    "a gradient over another": (
-        "layer",
-        "  THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);\n",
-        "",
-        "overlap",
-    ),
-    "output over a parameter": ("layer", "  THNN_CHECK_NO_OVERLAP(output, weight);\n", "", "overlap"),
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_check_finds_mistakes(mistake: str, tmp_path: Path) -> None:
-    kind, good, bad, wanted = MISTAKES[mistake]
-    write_templates("Mine", kind, tmp_path, package=False)
-    kernel = tmp_path / "Mine.c"
-    right = kernel.read_text()
-    assert right.count(good) == 1
-    kernel.write_text(right.replace(good, bad))
-    found = [c for c in plan(registry=thnn.load(tmp_path / "Mine.h")) if c.check == wanted]
-    assert found
-    assert not all(run_check(check).ok for check in found)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import mmap
@@ -23,6 +24,8 @@ from thnn._load.recipe import Recipe, find_compiler
 from thnn._load.sanitizing import CALL
 from thnn.testing.case_runner import CaseRunner, computes_on_device
 from thnn.testing.cases.model import Case
+from thnn.testing.checks.numbers import extreme_calls, on_meta
+from thnn.testing.error_inputs import ERRORS
 
 _PAGE = mmap.PAGESIZE
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -54,6 +57,7 @@ class _AnnouncingRunner(CaseRunner):
     False, at its beginning."""
 
     at_end: bool | None = None
+    change = ""  # of an argument
 
     def row(self, *args: Any, **keywords: Any) -> dict[str, Any]:
         row = super().row(*args, **keywords)
@@ -62,10 +66,14 @@ class _AnnouncingRunner(CaseRunner):
         return {k: guarded(v, self.at_end) if isinstance(v, Tensor) else v for k, v in row.items()}
 
     def call(self, function: Function, row: Mapping[str, Any] | Sequence[Any]) -> None:
-        memory = {None: "", True: ", tensors before a guard page", False: ", tensors behind a guard page"}
+        memory = {
+            None: self.change,
+            True: ", tensors before a guard page",
+            False: ", tensors behind a guard page",
+        }
         text = memory[self.at_end]
         values = [v for v in (row.values() if isinstance(row, Mapping) else row) if isinstance(v, Tensor)]
-        if any(v.is_meta for v in values):
+        if any(v.is_meta for v in values) and not self.change:
             text = ", meta tensors, for which the function has to end at THNN_RETURN_IF_META(state)"
         elif any(v.numel() > 1 and not any(v.stride()) for v in values):
             text = ", gradOutput of one number, expanded: its strides are 0"
@@ -99,6 +107,12 @@ def _run(case: Case) -> None:
         runner.at_end = None
         runner.run(_expanded)
         runner.run(lambda _, value: value.to("meta"), lambda _, value: value.to("meta"))
+        if sample is case.samples[0]:
+            for function, name, number, row in extreme_calls(runner):
+                runner.change = f", meta tensors, {name} {number}"
+                with contextlib.suppress(*ERRORS):
+                    runner.call(function, on_meta(row))
+                runner.change = ""
 
 
 def main(header: str, library: str, modules: str, emulation: str | None = None) -> None:

@@ -348,7 +348,10 @@ def compare_all(
 
 
 def bits(tensor: Tensor) -> Tensor:
-    return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
+    """The bytes of the elements in row-major order, without the shape."""
+    whole = tensor.contiguous()
+    # Dimensions of size 1 may have any stride in a contiguous tensor, and `view` needs one of 1.
+    return whole.as_strided((whole.numel(),), (1,)).view(torch.uint8)
 
 
 def same_bits(

@@ -25,6 +25,7 @@ from thnn.testing.cases import arguments, cases_of
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.checks.layouts import check_layouts, check_meta, check_output_layouts
 from thnn.testing.checks.memory import check_contract, check_overlap
+from thnn.testing.checks.numbers import check_numbers
 from thnn.testing.checks.threads import check_mode, check_order, check_threads
 from thnn.testing.checks.values import (
     check_bfloat16,
@@ -82,11 +83,12 @@ CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
     "mode": check_mode,
     "widened": check_widened,
     "nonfinite": check_nonfinite,
+    "numbers": check_numbers,
 }
-_NEED_CPU = ("widened", "nonfinite")
+_NEED_CPU = ("widened", "nonfinite", "numbers")
 _NEED_DERIVATIVES = ("gradients", "second gradients")
 # These also run on the first benchmark row, since small tensors are neither split into tasks nor read in place.
-_NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
+_NEED_LARGE: Mapping[str, Callable[..., None]] = {
     "reference": check_large,
     "threads": check_threads,
     "order": check_order,
@@ -135,6 +137,8 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
             for sample in case.samples:
                 if check in _NEED_CPU and not sample.differentiable:
                     continue  # too large to repeat the calls for each argument
+                if check == "numbers" and sample is not case.samples[0]:
+                    continue  # the first sample has all arguments
                 if check == "float16" and not is_on_device and not sample.differentiable:
                     continue  # on the CPU float16 and bfloat16 differ in their conversions only
                 if check == "second gradients" and not _has_second_derivatives(case):
@@ -143,10 +147,13 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
                     yield Check(name, check, sample.name, functools.partial(function, case, sample))
             if check in _NEED_LARGE and not (check == "reference" and is_on_device):
                 for row in case.rows[:1]:
-                    dtype = torch.float64 if check == "reference" else getattr(torch, row.dtype)
-                    large = functools.partial(_on_part_of_batch, _NEED_LARGE[check])
-                    run = functools.partial(large, case, row.sample, dtype)
-                    yield Check(name, check, row.name, run)
+                    dtypes = [torch.float64 if check == "reference" else getattr(torch, row.dtype)]
+                    if check == "threads" and torch.float64 not in dtypes:
+                        dtypes.append(torch.float64)  # float32 rounds the order of a sum of doubles away
+                    for k, dtype in enumerate(dtypes):
+                        large = functools.partial(_on_part_of_batch, _NEED_LARGE[check])
+                        run = functools.partial(large, case, row.sample, dtype)
+                        yield Check(name, check, row.name + " in float64" * k, run)
         for error_input in case.error_inputs:
             where = f"{case.phase or error_input.phase}, {error_input.name}"
             yield Check(name, "error inputs", where, functools.partial(check_error_input, case, error_input))

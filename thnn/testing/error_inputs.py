@@ -44,13 +44,17 @@ def _after_forward(runner: CaseRunner, function: Function) -> dict[str, Any]:
 def _check_raises(
     runner: CaseRunner, function: Function, change: Mapping[str, Any], errors: Errors, message: str, what: str
 ) -> None:
-    """Calls with some arguments replaced: the call must raise, name the argument, and change no tensor."""
-    for sized in (False, True):
+    """Calls with some arguments replaced: the call must raise, name the argument, and change no tensor. Outputs are
+    empty, of a wrong size, and of the size that a right call gives them."""
+    right = _after_forward(runner, function)
+    runner.call(function, right)
+    for size in ("empty", "wrong", "right"):
         row = _after_forward(runner, function)
-        if sized:
+        if size != "empty":
             for a in function.tensors("output", "saved", "gradInput"):
                 if a in function.written and not a.is_modified and row[a.name] is not None:
-                    row[a.name] = row[a.name].new_full((3,), 7)
+                    shape = right[a.name].shape if size == "right" else (3,)
+                    row[a.name] = row[a.name].new_full(shape, 7)
         row.update(change)
         _must_raise(runner, function, list(row.values()), row, errors, message, what)
 

@@ -60,7 +60,7 @@ def check_reference(case: Case, sample: SampleInput) -> None:
         runner.reseed()
         given = (values[n].clone() if values[n] is not None else None for n in tensors)
         again = [t.cpu() for t in outputs_of(function(*given))]
-        if not all(torch.equal(bits(a), bits(b)) for a, b in zip(again, got)):
+        if not all(a.shape == b.shape and torch.equal(bits(a), bits(b)) for a, b in zip(again, got)):
             raise Failed(f"{function!r}: its result differs from the result of {name}.apply")
 
 
@@ -140,16 +140,19 @@ def _smaller(name: str, value: Any) -> Any:
 
 
 def check_widened(case: Case, sample: SampleInput) -> None:
-    """Variations of the sample's arguments, in float64 against the reference: all tensors ten times as large, and each
-    integer above 1 replaced by 1."""
-    _check_changed(case, sample, " with tensors times 10", _tenfold)
+    """Variations of the sample's arguments, in float64 against the reference: all tensors ten and a thousand times as
+    large, every size one smaller, and each integer above 1 replaced by 1."""
+    # Single functions take intermediate results, such as gates between 0 and 1, which are never so large.
+    for factor in (10, 1000) if case.phase is None else (10,):
+        _check_changed(case, sample, f" with tensors times {factor}", functools.partial(_times, factor))
+    _check_changed(case, sample, " with every size one smaller", _smaller)
     for changed, number in CaseRunner(case, sample).values.items():
         if isinstance(number, int) and not isinstance(number, bool) and number > 1:
             _check_changed(case, sample, f" with {changed} 1", functools.partial(_one, changed))
 
 
-def _tenfold(name: str, value: Any) -> Any:
-    return value * 10 if _is_floating(value) else value
+def _times(factor: float, name: str, value: Any) -> Any:
+    return value * factor if _is_floating(value) else value
 
 
 def _one(changed: str, name: str, value: Any) -> Any:
