@@ -10,12 +10,12 @@ CHECKERS := $(VENV)/checkers
 LIBRARY := thnn/libTHNN.so
 JOBS ?= 2
 
-C_FILES = $(shell find generic lib -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp') $(wildcard thnn/_load/templates/*.c thnn/_load/templates/*.cu)
+C_FILES = $(shell find generic lib -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp') $(wildcard thnn/_load/templates/*.c thnn/_load/templates/*.cu tools/*.c)
 SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(shell find tools thnn/_header thnn/_emit -name '*.py')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quick matrix bench lint format docs sanitize cuda emulate wheels aarch64
+.PHONY: help setup demo test quick mutants soak memory matrix bench lint format docs sanitize cuda emulate wheels aarch64
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,20 @@ test: $(LIBRARY) ## run the tests in JOBS processes (ARGS="-k pooling" chooses, 
 
 quick: $(LIBRARY) ## run the tests that take about a minute in all, without processes and compilers (ARGS as for test)
 	$(TEST) -m 'not slow' $(ARGS)
+
+mutants: $(LIBRARY) ## plant every mistake of tests/load/mistakes.py in a kernel, and see that `check` finds it
+	$(TEST) -m '' tests/load/test_mistakes.py --dist load $(ARGS)
+
+# SEED and MINUTES of random calls; THREADS Python threads call at once.
+MINUTES ?= 10
+SEED ?= 1
+THREADS ?= 1
+soak: $(LIBRARY) ## compare random calls of all functions with their references for MINUTES
+	OMP_WAIT_POLICY=passive $(BIN)/python -m tools.soak --minutes $(MINUTES) --seed $(SEED) --threads $(THREADS) $(ARGS)
+
+memory: $(LIBRARY) ## let each allocation of each function fail, and call each class ten thousand times
+	OMP_WAIT_POLICY=passive $(BIN)/python -m tools.memory faults
+	OMP_WAIT_POLICY=passive $(BIN)/python -m tools.memory repeat
 
 matrix: $(READY) ## run the tests with other releases of torch (TORCH="2.6.0 2.15.0"; PYTHONS="python3.12 ..." chooses)
 	$(BIN)/python -m tools.matrix $(TORCH) $(if $(PYTHONS),--pythons $(PYTHONS)) --jobs $(JOBS) $(ARGS)

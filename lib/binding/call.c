@@ -116,8 +116,11 @@ static bool allocateRequests(const Call *call, const THNNState *state)
   return true;
 }
 
-/* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. For a
-   function that the device library lacks, sets *missing, and only checks and allocates. */
+/* Stands for a report where there is no memory for one. */
+static THNNState noMemory;
+
+/* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report, or
+   &noMemory. For a function that the device library lacks, sets *missing, and only checks and allocates. */
 static THNNState *compute(const BoundCall *bound, PyObject *const *arguments, PyObject **made, bool *missing)
 {
   const THNNFunction *function = bound->function;
@@ -168,7 +171,7 @@ static THNNState *compute(const BoundCall *bound, PyObject *const *arguments, Py
   /* A copy that the caller owns, because Python code that runs before the caller reads it (a signal handler, a dispatch
      mode) may call thnn again. */
   THNNState *report = malloc(sizeof *report);
-  if (report == NULL) abort();
+  if (report == NULL) return &noMemory;
   *report = state;
   return report;
 }
@@ -249,7 +252,7 @@ static void observe(const BoundCall *bound, double elapsed, const THNNState *rep
 static PyObject *reportUnpack(const BoundCall *bound, PyObject *given)
 {
   THNNState *report = calloc(1, sizeof *report);
-  if (report == NULL) abort();
+  if (report == NULL) return PyErr_NoMemory();
   beginCall(report, bound->function);
   report->status = THNN_UNPACK;
   PyObject *address = PyLong_FromVoidPtr(report);
@@ -274,7 +277,8 @@ static PyObject *runCall(const BoundCall *bound, PyObject *const *arguments)
   const double start = observer == NULL ? -1 : seconds();
   bool missing;
   THNNState *report = compute(bound, arguments, made, &missing);
-  const bool failed = report == NULL && missing && !callMissing(bound, arguments, made);
+  if (report == &noMemory) PyErr_NoMemory();
+  const bool failed = report == &noMemory || (report == NULL && missing && !callMissing(bound, arguments, made));
   if (start >= 0 && !failed) observe(bound, seconds() - start, report, arguments, made);
   PyObject *result;
   if (failed) result = NULL;
@@ -352,21 +356,28 @@ int thnn_bind(const THNNBinding *binding, uintptr_t list)
 {
   static PyMethodDef method = {"call", callFromPython, METH_O, NULL};
   PyGILState_STATE gil = PyGILState_Ensure();
+  const size_t bytes =
+      binding->constants == 0 ? 0 : sizeof(Source) * (size_t)PyTuple_Size((PyObject *)binding->constants);
   BoundCall *bound = calloc(1, sizeof *bound);
-  if (bound == NULL) abort();
+  char *results = binding->repeat == 0 ? NULL : strdup(binding->results);
+  Source *sources = binding->constants == 0 ? NULL : malloc(bytes + 1);
+  if (bound == NULL || (results == NULL && binding->repeat != 0) || (sources == NULL && binding->constants != 0)) {
+    free(bound);
+    free(results);
+    free(sources);
+    PyGILState_Release(gil);
+    return 0;
+  }
   bound->function = (const THNNFunction *)binding->function;
   bound->open = openLibraryWith(bound->function);
   bound->flags = binding->flags;
   if (binding->repeat != 0) {
-    bound->results = strdup(binding->results);
-    if (bound->results == NULL) abort();
+    bound->results = results;
     thnn_keepReference(&bound->repeat, binding->repeat);
   }
   if (binding->constants != 0) {
     thnn_keepReference(&bound->constants, binding->constants);
-    const size_t bytes = sizeof(Source) * (size_t)PyTuple_Size(bound->constants);
-    bound->sources = malloc(bytes + 1);
-    if (bound->sources == NULL) abort();
+    bound->sources = sources;
     memcpy(bound->sources, binding->sources, bytes);
   }
   PyObject *capsule = PyCapsule_New(bound, NULL, releaseBoundCall);

@@ -191,7 +191,7 @@ void *exchangeAllocate(THNNState *state, int64_t bytes)
   DLTensor prototype = {NULL, {onCuda ? DL_CUDA : DL_CPU, state->deviceIndex}, 1, {DL_UINT, 8, 1}, &bytes, &stride,
                         0};
   Allocation *allocation = malloc(sizeof *allocation);
-  if (allocation == NULL) abort();
+  if (allocation == NULL) return NULL;
   if (exchange->managed_tensor_allocator(&prototype, &allocation->tensor, NULL, ignoreError) != 0) {
     free(allocation);
     return NULL;

@@ -27,17 +27,19 @@ OpenLibrary *openLibraryWith(const THNNFunction *function)
   return open;
 }
 
-/* Lists a library, unless it was opened before. */
-static void addOpenLibrary(const THNNLibrary *library)
+/* Lists a library, unless it was opened before; false without memory. */
+static bool addOpenLibrary(const THNNLibrary *library)
 {
   pthread_mutex_lock(&listLock);
-  if (openLibraryOf(library) == NULL) {
-    OpenLibrary *open = malloc(sizeof *open);
-    if (open == NULL) abort();
+  bool done = openLibraryOf(library) != NULL;
+  OpenLibrary *open = done ? NULL : malloc(sizeof *open);
+  if (open != NULL) {
     *open = (OpenLibrary){library, NULL, NULL, openLibraries};
     openLibraries = open;
+    done = true;
   }
   pthread_mutex_unlock(&listLock);
+  return done;
 }
 
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room)
@@ -51,8 +53,10 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room)
   const THNNLibrary *(*table)(void) = (const THNNLibrary *(*)(void))dlsym(handle, "THNN_library");
   const THNNLibrary *library = table ? table() : NULL;
   if (library != NULL && library->abi == THNN_ABI) {
-    addOpenLibrary(library);
-    return library;
+    if (addOpenLibrary(library)) return library;
+    snprintf(reason, (size_t)room, "%s: out of memory", path);
+    dlclose(handle);
+    return NULL;
   }
   snprintf(reason, (size_t)room,
            library ? "%s was built for another version of the binding" : "%s has no THNN_library", path);

@@ -363,7 +363,10 @@ int thnn_bindClass(const THNNClassPlan *plan, uintptr_t objects, uintptr_t list)
                                   {"backward", backward, METH_VARARGS, NULL}};
   PyGILState_STATE gil = PyGILState_Ensure();
   ClassPlan *own = calloc(1, sizeof *own);
-  if (own == NULL) abort();
+  if (own == NULL) {
+    PyGILState_Release(gil);
+    return 0;
+  }
   own->plan = *plan;
   thnn_keepReference(&own->objects, objects);
   own->call = boundCallOf(PyTuple_GetItem(own->objects, CALL));
