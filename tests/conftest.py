@@ -42,7 +42,7 @@ settings.load_profile("thnn")
 # Files with thousands of independent tests, which run in several processes. The tests of any other file share fixtures,
 # so they run in one process; the tests of these groups of files, too. The independent tests come last and are handed to
 # the processes one at a time, so that all processes end at the same time.
-_SPREAD = {"test_cases.py", "test_numerics.py", "test_any_arguments.py"}
+_SPREAD = {"test_cases.py", "test_numerics.py", "test_any_arguments.py", "test_large_sizes.py"}
 _GROUPS = {
     "test_add_a_function.py": "builds",
     "test_packaging.py": "builds",
@@ -65,7 +65,13 @@ _SLOW = {
     "test_backend.py",
     *("test_sync_batch_normalization.py", "test_sync_failures.py", "test_batch_norm_layers.py"),
     *("test_keep_freed_memory.py", "test_memory.py", "test_names.py", "test_threads.py"),
-    *("test_header_mutations.py", "test_pointwise_lists.py", "test_any_arguments.py", "test_numerics.py"),
+    *(
+        "test_header_mutations.py",
+        "test_pointwise_lists.py",
+        "test_any_arguments.py",
+        "test_numerics.py",
+        "test_large_sizes.py",
+    ),
     *(
         "test_activations.py",
         "test_normalization.py",

@@ -254,6 +254,8 @@ class Call:
         exact, found = _derived(reference, leaves, second), _derived(own, leaves, second)
         for n, gradient in found[0].items():
             compare(f"{name}: gradient w.r.t. {n}", gradient, exact[0][n], 10 * self.exact, least=1.0)
+        if not all(bool(t.isfinite().all()) for t in leaves.values()):
+            return  # finite differences could not decide
         try:
             for n, gradient in found[1].items():
                 compare(
