@@ -391,3 +391,23 @@ def test_gradcheck_needs_float64() -> None:
         torch.autograd.gradcheck(
             thnn.TanhFunction.apply, torch.ones(3, dtype=torch.bfloat16, requires_grad=True)
         )
+
+
+def test_channels_with_gaps_do_not_depend_on_the_number_of_threads() -> None:
+    """Channels that are innermost in memory, but not adjacent: other loops would compute pieces of one channel."""
+
+    def images(height: int, width: int) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(1)
+        memory = torch.randn(1, height, width, 2 * 3, generator=generator).to(torch.bfloat16)
+        return memory[..., ::2].permute(0, 3, 1, 2)
+
+    results = []
+    for threads in (1, 3):
+        torch.set_num_threads(threads)
+        input, gradOutput, gradInput = images(150, 131), images(50, 44), images(150, 131)
+        backend = thnn.type2backend[torch.bfloat16]
+        backend.SpatialAveragePooling_updateGradInput(
+            0, input, gradOutput, gradInput, 5, 3, 3, 3, 2, 1, False, True
+        )
+        results.append(gradInput)
+    assert torch.equal(*results)

@@ -74,14 +74,17 @@ static void cut(const THNNPieces *pieces, int64_t i, const THNNTensor *tensor, T
   piece->data = (char *)tensor->data + offset * (int64_t)THNNTensor_elementSize(tensor);
 }
 
-/* True if pieces of `run` indices of dimension d divide cache lines. */
+/* True if pieces of `run` indices of dimension d divide cache lines of a tensor, or of its copy, where it has gaps between
+   its elements: a piece of few channels would no longer be channels-last, and other loops with other rounding would compute
+   it, depending on the number of pieces, and so on the number of threads. */
 static bool dividesLines(const THNNPieces *pieces, int d, int64_t run)
 {
   for (int k = 0; k < pieces->tensors; k++) {
     const THNNTensor *tensor = pieces->given[k].tensor;
-    if (pieces->owner[k] == k && tensor->size[d] > 1 && tensor->stride[d] == 1 &&
-        run < MIN(ADJACENT, tensor->size[d]))
-      return true;
+    if (pieces->owner[k] != k || tensor->size[d] == 1 || run >= MIN(ADJACENT, tensor->size[d])) continue;
+    THNNTensor view;
+    thnn_floatView(tensor, &view);
+    if (view.stride[d] == 1) return true;
   }
   return false;
 }
