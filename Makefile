@@ -15,7 +15,7 @@ SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(s
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quick mutants soak memory matrix bench lint format docs sanitize cuda emulate wheels aarch64
+.PHONY: help setup demo test quick mutants soak memory fuzz matrix bench lint format docs sanitize cuda emulate wheels aarch64
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,16 +103,24 @@ SANITIZED := build/sanitize
 SANITIZER = LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 KERNEL_TESTS = $(CURDIR)/$(BIN)/python -m pytest -q -n $(JOBS) --capture=sys -c $(CURDIR)/pyproject.toml $(CURDIR)/$(CASES)
+define BUILD_SANITIZED
+mkdir -p $(SANITIZED)
+rm -rf $(SANITIZED)/thnn
+cp -r thnn generic VERSION $(SANITIZED)
+rm -f $(SANITIZED)/thnn/*.so
+$(BIN)/python -c 'from pathlib import Path; from tools.build import build; \
+  build(Path.cwd(), Path("$(SANITIZED)/thnn"), ("-DTHNN_SANITIZE=ON",), Path("$(SANITIZED)/cmake"))'
+endef
 sanitize: $(READY) ## run the kernel tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	mkdir -p $(SANITIZED)
-	rm -rf $(SANITIZED)/thnn
-	cp -r thnn generic VERSION $(SANITIZED)
-	rm -f $(SANITIZED)/thnn/*.so
-	$(BIN)/python -c 'from pathlib import Path; from tools.build import build; \
-	  build(Path.cwd(), Path("$(SANITIZED)/thnn"), ("-DTHNN_SANITIZE=ON",), Path("$(SANITIZED)/cmake"))'
+	$(BUILD_SANITIZED)
 	cd $(SANITIZED) && $(SANITIZER) $(CURDIR)/$(BIN)/python -m thnn info
 	cd $(SANITIZED) && $(SANITIZER) $(KERNEL_TESTS) -k "test_entry and not gradients"
 	cd $(SANITIZED) && $(SANITIZER) THNN_CPU_CAPABILITY=default $(KERNEL_TESTS) -k "test_entry and layouts"
+
+fuzz: $(READY) ## generate headers, arguments and tensors for MINUTES, under the same sanitizers
+	$(BUILD_SANITIZED)
+	cd $(SANITIZED) && $(SANITIZER) PYTHONPATH=$(CURDIR)/$(SANITIZED):$(CURDIR) $(CURDIR)/$(BIN)/python -m tools.fuzz \
+	  --minutes $(MINUTES) --seed $(SEED) $(ARGS)
 
 # The CUDA library for one architecture, and the rules of its kernels. No GPU is needed.
 cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernels

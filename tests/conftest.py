@@ -37,12 +37,21 @@ settings.register_profile(
     max_examples=50,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+# Other examples for each seed: `make fuzz`.
+settings.register_profile("fuzz", parent=settings.get_profile("thnn"), derandomize=False, print_blob=True)
 settings.load_profile("thnn")
 
 # Files with thousands of independent tests, which run in several processes. The tests of any other file share fixtures,
 # so they run in one process; the tests of these groups of files, too. The independent tests come last and are handed to
 # the processes one at a time, so that all processes end at the same time.
-_SPREAD = {"test_cases.py", "test_numerics.py", "test_any_arguments.py", "test_large_sizes.py"}
+_SPREAD = {
+    "test_cases.py",
+    "test_numerics.py",
+    "test_any_arguments.py",
+    "test_any_tensors.py",
+    "test_large_sizes.py",
+    "test_mistakes.py",
+}
 _GROUPS = {
     "test_add_a_function.py": "builds",
     "test_packaging.py": "builds",
@@ -71,6 +80,7 @@ _SLOW = {
         "test_any_arguments.py",
         "test_numerics.py",
         "test_large_sizes.py",
+        "test_any_tensors.py",
     ),
     *(
         "test_activations.py",

@@ -12,6 +12,8 @@ a call determine all of it. The first error ends the command, with the command t
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import functools
 import gc
 import math
@@ -340,7 +342,9 @@ def _meta(name: str, tensor: Tensor) -> Tensor:
 
 
 def resident() -> float:
-    """The memory of the process in MiB."""
+    """The memory of the process in MiB, after free memory has gone back to the system where the C library can do it."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 2**20
 

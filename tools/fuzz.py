@@ -1,0 +1,49 @@
+"""Generated headers, arguments and tensors for a given time: `make fuzz MINUTES=10`.
+
+Repeats the tests of hypothesis that take anything, each time with another seed. A failure ends the command; hypothesis
+has reduced it to a small example, and the last line repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = (
+    "header/test_header_mutations.py",
+    "functions/test_any_arguments.py",
+    "functions/test_any_tensors.py",
+)
+_COUNTS = re.compile(r"(\d+) passing examples, (\d+) failing examples, (\d+) invalid examples")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("argument", nargs="*", help="of pytest, such as -k Pooling")
+    given, rest = parser.parse_known_args()
+    begin, examples, seed = time.monotonic(), 0, given.seed
+    while time.monotonic() < begin + 60 * given.minutes:
+        # In the current folder, whose package is tested: `make fuzz` runs in the folder of the sanitized library.
+        command = [sys.executable, "-m", "pytest", "-q", "--capture=sys", "-p", "no:cacheprovider"]
+        command += ["-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}"]
+        command += ["--hypothesis-profile=fuzz", "--hypothesis-show-statistics", f"--hypothesis-seed={seed}"]
+        command += [*(str(ROOT / "tests" / test) for test in TESTS), *given.argument, *rest]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            print(done.stdout, done.stderr, f"repeat: {' '.join(command)}", sep="\n")
+            return 1
+        examples += sum(sum(map(int, found)) for found in _COUNTS.findall(done.stdout))
+        seed += 1
+    print(f"seeds {given.seed} to {seed - 1}: {examples} examples in {time.monotonic() - begin:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
