@@ -19,14 +19,18 @@ TESTS = (
     "functions/test_any_arguments.py",
     "functions/test_any_tensors.py",
 )
-_COUNTS = re.compile(r"(\d+) passing examples, (\d+) failing examples, (\d+) invalid examples")
+# Some versions of hypothesis say examples instead of test cases.
+_COUNTS = re.compile(r"(\d+) passing(?: examples)?, (\d+) failing(?: examples)?,(?: and)? (\d+) invalid")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.fuzz",
+        description=__doc__.partition("\n")[0],
+        epilog="Other arguments, such as -k Pooling, are those of pytest.",
+    )
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("argument", nargs="*", help="of pytest, such as -k Pooling")
     given, rest = parser.parse_known_args()
     begin, examples, seed = time.monotonic(), 0, given.seed
     while time.monotonic() < begin + 60 * given.minutes:
@@ -34,12 +38,16 @@ def main() -> int:
         command = [sys.executable, "-m", "pytest", "-q", "--capture=sys", "-p", "no:cacheprovider"]
         command += ["-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}"]
         command += ["--hypothesis-profile=fuzz", "--hypothesis-show-statistics", f"--hypothesis-seed={seed}"]
-        command += [*(str(ROOT / "tests" / test) for test in TESTS), *given.argument, *rest]
+        command += [*(str(ROOT / "tests" / test) for test in TESTS), *rest]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         if done.returncode != 0:
             print(done.stdout, done.stderr, f"repeat: {' '.join(command)}", sep="\n")
             return 1
-        examples += sum(sum(map(int, found)) for found in _COUNTS.findall(done.stdout))
+        found = _COUNTS.findall(done.stdout)
+        if not found:
+            print(done.stdout, "hypothesis printed no statistics", sep="\n")
+            return 1
+        examples += sum(sum(map(int, counts)) for counts in found)
         seed += 1
     print(f"seeds {given.seed} to {seed - 1}: {examples} examples in {time.monotonic() - begin:.0f} s")
     return 0

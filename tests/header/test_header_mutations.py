@@ -20,7 +20,11 @@ def parses_or_refuses(text: str) -> None:
         check_error(error, error.location.line, error.location.column, "")
     else:
         for f in functions:
-            assert parse_one(f.declaration()) == f
+            try:
+                assert parse_one(f.declaration()) == f
+            except HeaderError as error:  # noqa: PERF203
+                # A name that is spelled nearly as that of a forward is refused where the forward is missing.
+                assert f"{f.name} is neither forward nor backward; did you mean" in str(error)  # noqa: PT017
 
 
 SEED = (

@@ -1,4 +1,4 @@
-"""The commands that search for errors with random calls and failing allocations, for a few calls."""
+"""The commands that search for errors with random calls, generated tensors and failing allocations, for a few calls."""
 
 from __future__ import annotations
 
@@ -52,3 +52,9 @@ def test_failing_allocations() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "; wrong: 0" in done.stdout
     assert "MemoryError: " in done.stdout
+
+
+def test_generated_arguments() -> None:
+    done = run("tools.fuzz", "--minutes", "0.001", "--seed", "3", "-k", "any_tensors and SoftMax")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.fullmatch(r"seeds 3 to 3: [1-9]\d+ examples in \d+ s\n", done.stdout)
