@@ -195,7 +195,6 @@ def test_every_module_has_a_class(module: str) -> None:
 
 
 MISSING = {
-    "from torch.nn._functions.rnn import CudnnRNN": "cannot import 'CudnnRNN'.*torch.nn._functions.rnn.RNN",
     "import torch.nn._functions.thnn.auto_double_backwards": "classes of torch.nn._functions.thnn.auto",
     "from torch.nn._functions.thnn.auto import MaxPool2d": "use .*torch.nn.MaxPool2d",
     "from torch.nn._functions.thnn.auto import MSECriterion": "its name here is MSELoss",

@@ -84,6 +84,13 @@ CHANGES = {
     "p.data.add_(-lr, d)": "p.data.add_(d, alpha=-lr)",
     "a.addcmul_(1 - b, g, g)": "a.addcmul_(g, g, value=1 - b)",
     "torch.add(x, 2, y)": "torch.add(x, y, alpha=2)",
+    "x.sub_(2, y); torch.sub(x, 2, y)": "x.sub_(y, alpha=2); torch.sub(x, y, alpha=2)",
+    "torch.addcdiv(x, 2, y, z)": "torch.addcdiv(x, y, z, value=2)",
+    "x.addmm_(0, 1, y, z.t())": "x.addmm_(y, z.t(), beta=0, alpha=1)",
+    "x.addmv(b, y, z)": "x.addmv(y, z, beta=b)",
+    "x.addr_(1, y, z)": "x.addr_(y, z, beta=1)",
+    "torch.baddbmm(0, x, 2, y, z)": "torch.baddbmm(x, y, z, beta=0, alpha=2)",
+    "torch.addmm(b, x, y, z)": "torch.addmm(x, y, z, beta=b)",
     "_, i = x.topk(3)\nrow = i / 7": '_, i = x.topk(3)\nrow = torch.div(i, 7, rounding_mode="trunc")',
     "i = x.long() / y.size(1)": 'i = torch.div(x.long(), y.size(1), rounding_mode="trunc")',
     "n = (x.data.max(1)[1] / y.long())": (
@@ -123,6 +130,12 @@ x.max(1)[1] / 2
 net._backend
 Variable(x.data, requires_grad=True)
 meter.add(x, y)
+x.addmm_(y, z)
+x.addmm_(y, z, beta=0)
+torch.addmm(x, y, z)
+x.addcmul_(y, z)
+socket.addr(1, x, y)
+self.data[0]
 seen.add_(x)
 1 - x
 n / 2
@@ -164,6 +177,9 @@ NOTES = {
     "torch.load(f)": "weights_only=False",
     "import torch.legacy.nn as old": "has no torch.legacy; use torch.nn",
     "from torch.utils.ffi import create_extension": "has no torch.utils.ffi; use thnn.load",
+    "x.btrifact()": "tensors have no btrifact today; use torch.linalg.lu_factor",
+    "torch.btriunpack(*x)": "has no torch.btriunpack; use torch.lu_unpack",
+    "torch.is_tensor(x)": "is True for Variables too since 0.4",
     "torch.potrf(x)": "has no torch.potrf; use torch.linalg.cholesky",
     "from torch.nn.modules.utils import _frob": "has no torch.nn.modules.utils._frob",
     "x.long() / n": "integer tensors: if both are",
@@ -268,13 +284,32 @@ def test_names_that_compat_lacks_are_noted() -> None:
         ("print 'x'", "a print statement of Python 2"),
         ("print loss.data[0]", "a print statement of Python 2"),
         ("raise ValueError, 'x'", "a raise statement of Python 2"),
+        ("print k, v.shape", "a print statement of Python 2"),
         ("x = = 1", "not Python 3"),
+        ("move(x, async=True)", "async is a keyword of Python since 3.7: rename it"),
+        ("self.async = 1", "async is a keyword of Python since 3.7: rename it"),
+        ("x = '\\d' if y: z", "not Python 3"),
     ],
 )
 def test_what_is_not_python_3(line: str, why: str) -> None:
     with pytest.raises(ValueError, match=f"^line 3: {re.escape(repr(line))}: {why}$") as error:
         thnn.compat.upgrade(f"import torch\nif x:\n    {line}\n")
     assert error.value.line == 3
+
+
+def test_indentation_of_python_2() -> None:
+    with pytest.raises(ValueError, match=r"^line 3: 'y = x': indented by tabs and by spaces") as error:
+        thnn.compat.upgrade("def f(x):\n        x.y\n\ty = x\n        return y\n")
+    assert error.value.line == 3
+    with pytest.raises(ValueError, match=r"^line \d: .*: not Python 3$"):
+        thnn.compat.upgrade("x = 1\0\n")
+
+
+def test_lines_are_those_of_python() -> None:
+    """A form feed, as sources of the time have it between sections, ends no line."""
+    result = thnn.compat.upgrade("import torch\n\f\nx = 'async'\nx.cuda(async=True)\n")
+    assert result.text == "import torch\n\f\nx = 'async'\nx.cuda(non_blocking=True)\n"
+    assert result.findings[0].line == 4
 
 
 def test_arguments(monkeypatch: pytest.MonkeyPatch) -> None:

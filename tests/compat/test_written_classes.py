@@ -31,7 +31,7 @@ RELEASES = {
         "linear": "Linear Bilinear",
         "loss": _LOSSES,
         "padding": "ConstantPad2d",
-        "rnn": f"{_CELLS} AutogradRNN Recurrent StackedRNN VariableRecurrent variable_recurrent_factory",
+        "rnn": f"{_CELLS} AutogradRNN CudnnRNN Recurrent StackedRNN VariableRecurrent variable_recurrent_factory",
         "thnn.activation": "PReLU RReLU Softmin",
         "thnn.auto": "Threshold _BCELoss",
         "thnn.loss": "BCELoss",
@@ -226,6 +226,11 @@ def test_recurrent_functions() -> None:
         found_last, found = rnn.StackedRNN(inners, 2, lstm=True)(x, hidden, lstm.all_weights)
         torch.testing.assert_close((found, found_last), (expected, last))
         found, found_last = rnn.RNN("LSTM", 3, 4, 2, bidirectional=True)(x, lstm.all_weights, hidden)
+        torch.testing.assert_close((found, found_last), (expected, last))
+        # A program chooses cuDNN by the device; torch chooses it by itself.
+        found, found_last = rnn.CudnnRNN(
+            "LSTM", 3, 4, num_layers=2, train=False, bidirectional=True, dropout_state={}, flat_weight=None
+        )(x, lstm.all_weights, hidden)
         torch.testing.assert_close((found, found_last), (expected, last))
     with pytest.raises(ValueError, match="StackedRNN: weight: expected 4 lists of weights, got 3"):
         rnn.StackedRNN(inners, 2, lstm=True)(x, hidden, lstm.all_weights[:3])

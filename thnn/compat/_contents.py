@@ -74,7 +74,7 @@ WRITTEN = {
 }
 
 _RNN = (
-    *("AutogradRNN", "GRUCell", "LSTMCell", "RNN", "RNNReLUCell", "RNNTanhCell"),
+    *("AutogradRNN", "CudnnRNN", "GRUCell", "LSTMCell", "RNN", "RNNReLUCell", "RNNTanhCell"),
     *("Recurrent", "StackedRNN", "VariableRecurrent", "VariableRecurrentReverse"),
     "variable_recurrent_factory",
 )

@@ -18,7 +18,6 @@ _TODAY = {
     "torch._thnn.THNNCudaBackendStateMixin": _CUDA,
     "torch._thnn._THCUNN": _CUDA,
     "torch._thnn.utils.THCUNN_H_PATH": _CUDA,
-    "torch.nn._functions.rnn.CudnnRNN": "torch chooses cuDNN by itself: use torch.nn._functions.rnn.RNN",
     "torch.nn._functions.thnn.auto.IndexLinear": _NO_CLASS,
     "torch.nn._functions.thnn.auto.SparseLinear": _NO_CLASS,
     "torch.nn._functions.thnn.auto_double_backwards": "the classes of torch.nn._functions.thnn.auto have them",

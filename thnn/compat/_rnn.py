@@ -219,9 +219,9 @@ def RNN(
     return forward
 
 
-AutogradRNN = RNN
+#: The networks of cells and of cuDNN, between which torch chooses by itself.
+AutogradRNN = CudnnRNN = RNN
 
-# CudnnRNN is not here: torch chooses cuDNN by itself.
 for _function in (
     *(RNNReLUCell, RNNTanhCell, LSTMCell, GRUCell),
     *(Recurrent, VariableRecurrent, VariableRecurrentReverse, variable_recurrent_factory, StackedRNN),

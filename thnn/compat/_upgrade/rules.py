@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import io
 import re
 import tokenize
+import warnings
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -53,12 +55,13 @@ _REGISTERED = {"register_function", *REGISTERED, *WRITTEN_CLASSES, *_classes.nam
 _INSTALL = "thnn.compat.install()"
 _OWN = "import thnn", _INSTALL
 _ASYNC_METHODS = {"cuda", "cpu", "type", "copy_", "_cuda", "_type"}
-_PYTHON_2 = (
+_OTHER_PYTHONS = (
     (re.compile(r"^\s*print\b\s*[^\s(=.]"), "a print statement of Python 2"),
     (re.compile(r"^\s*print\b.*%|^\s*print\s*>>"), "a print statement of Python 2"),
     (re.compile(r"^\s*except\b[^:]*,\s*\w+\s*:"), "an except clause of Python 2"),
     (re.compile(r"^\s*raise\s+\w+\s*,"), "a raise statement of Python 2"),
     (re.compile(r"^\s*exec\s+[^(]"), "an exec statement of Python 2"),
+    (re.compile(r"\basync\b(?!\s+(def|for|with)\b)"), "async is a keyword of Python since 3.7: rename it"),
 )
 
 
@@ -69,9 +72,7 @@ def apply_rules(text: str) -> Upgraded:
     try:
         module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        line = text.splitlines()[error.raw_line - 1] if error.raw_line <= len(text.splitlines()) else ""
-        why = next((why for pattern, why in _PYTHON_2 if pattern.search(line)), "not Python 3")
-        raise NotParsed(f"line {error.raw_line}: {line.strip()!r}: {why}", error.raw_line) from None
+        raise _not_parsed(text, error.raw_line) from None
     wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
     providers = (PositionProvider, QualifiedNameProvider, ScopeProvider, ParentNodeProvider)
     metadata = wrapper.resolve_many(providers)
@@ -81,11 +82,30 @@ def apply_rules(text: str) -> Upgraded:
     return Upgraded(changed.code, tuple(dict.fromkeys(findings)))
 
 
+def _not_parsed(text: str, line: int) -> NotParsed:
+    """The error for a text that libcst refused at a line, which may lie after the one that Python refuses."""
+    why = "not Python 3"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the program's strings
+            ast.parse(text)
+    except SyntaxError as error:
+        line = error.lineno or line
+        if isinstance(error, TabError):
+            why = "indented by tabs and by spaces, as only Python 2 allows"
+    except ValueError:
+        pass  # a null character
+    lines = list(io.StringIO(text))
+    refused = lines[line - 1].strip() if line <= len(lines) else ""
+    why = next((why for pattern, why in _OTHER_PYTHONS if pattern.search(refused)), why)
+    return NotParsed(f"line {line}: {refused!r}: {why}", line)
+
+
 def _without_async(text: str, findings: list[Finding]) -> str:
     """`async=` as the keyword of calls, which is not Python since 3.7, so that no tree can be made of it."""
     if "async" not in text:
         return text
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text))  # not at form feeds, as the tokens count
     called: list[str] = []  # the name before each open bracket
     places: list[tuple[int, int]] = []
     previous = tokenize.TokenInfo(tokenize.NL, "", (1, 0), (1, 0), "")
@@ -351,20 +371,22 @@ class _Rules(cst.CSTTransformer):
                 original_node,
                 "loads tensors and state dicts; for a whole module that you trust: weights_only=False",
             )
-        elif name == "torch.add":
-            return self._alpha(original_node, updated_node, 1)
-        elif name in ("torch.addcmul", "torch.addcdiv"):
-            return self._alpha(original_node, updated_node, 1, "value")
+        elif name == "torch.is_tensor":
+            self.note(original_node, "is True for Variables too since 0.4, when they became tensors")
+        elif name.startswith("torch.") and name.removeprefix("torch.") in tables.NUMBERS_FIRST:
+            return self._numbers_last(
+                original_node, updated_node, name.removeprefix("torch."), is_method=False
+            )
         return updated_node
 
     def _method(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
         method, target = method_of(original), object_of(original)
         if target is None:
             return updated
-        if method in ("add_", "sub_"):
-            return self._alpha(original, updated, 0)
-        if method in ("addcmul_", "addcdiv_"):
-            return self._alpha(original, updated, 0, "value")
+        if method in tables.NUMBERS_FIRST_METHODS:
+            return self._numbers_last(original, updated, method.removesuffix("_"), is_method=True)
+        if method in tables.GONE_METHODS and not hasattr(torch.Tensor, method):
+            self.note(original, f"tensors have no {method} today; use {tables.GONE_METHODS[method]}")
         if method in tables.MASKED and original.args and not original.args[0].star:
             mask = original.args[0]
             if m.matches(mask.value, m.Call(m.Attribute(attr=m.Name("byte")), [])):
@@ -454,15 +476,22 @@ class _Rules(cst.CSTTransformer):
         new = _with_arguments(updated, [*updated.args, _keyword("align_corners", cst.Name("True"))])
         return self.change(original, new, "the corners were aligned until 0.4, and are not by default")
 
-    def _alpha(self, original: cst.Call, updated: cst.Call, first: int, name: str = "alpha") -> cst.Call:
-        """x.add_(a, y) is x.add_(y, alpha=a); x.addcmul_(a, y, z) is x.addcmul_(y, z, value=a)."""
-        count = first + (2 if name == "alpha" else 3)
-        if len(original.args) != count or any(a.keyword is not None or a.star for a in original.args):
+    def _numbers_last(
+        self, original: cst.Call, updated: cst.Call, function: str, *, is_method: bool
+    ) -> cst.Call:
+        """x.add_(a, y) is x.add_(y, alpha=a); torch.addmm(b, x, a, y, z) is torch.addmm(x, y, z, beta=b, alpha=a)."""
+        names, tensors = tables.NUMBERS_FIRST[function]
+        count = len(original.args) - tensors - (not is_method)
+        if not 1 <= count <= len(names) or any(a.keyword is not None or a.star for a in original.args):
             return updated
-        arguments = list(updated.args)
-        number = arguments.pop(first)
-        new = _with_arguments(updated, [*arguments, _keyword(name, number.value)])
-        return self.change(original, new, "the number comes last, by keyword")
+        places = range(count) if is_method else (0, 2) if len(names) == 2 else (1,)
+        numbers = dict(zip(places, names[:count]))
+        last = [_keyword(name, updated.args[place].value) for place, name in numbers.items()]
+        kept = [a for place, a in enumerate(updated.args) if place not in numbers]
+        reason = "number comes" if count == 1 else "numbers come"
+        return self.change(
+            original, _with_arguments(updated, [*kept, *last]), f"the {reason} last, by keyword"
+        )
 
     # Operators
 
@@ -507,8 +536,8 @@ class _Rules(cst.CSTTransformer):
                 place, new = place.func.value, new.func.value  # type: ignore[attr-defined]
             else:
                 break
-        if not has_data:
-            return updated
+        if not has_data or m.matches(place, m.Name("self")):
+            return updated  # of the program's own object, not of a tensor
         if is_scalar(self.values, place):
             item = cst.Call(cst.Attribute(_parenthesized(new), cst.Name("item")))
             return self.change(

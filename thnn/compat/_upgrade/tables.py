@@ -98,23 +98,41 @@ WITH_DIM = {
     NN + "Softmin": 0,
 }
 
+#: Method that today's tensors lack -> what to use.
+GONE_METHODS = {
+    "btrifact": "torch.linalg.lu_factor",
+    "btrisolve": "torch.linalg.lu_solve",
+    "gels": "torch.linalg.lstsq",
+    "gesv": "torch.linalg.solve",
+    "potrf": "torch.linalg.cholesky",
+    "potri": "torch.cholesky_inverse",
+    "potrs": "torch.cholesky_solve",
+    "symeig": "torch.linalg.eigh",
+    "trtrs": "torch.linalg.solve_triangular",
+}
+
 #: Name that today's torch lacks -> what to use.
 GONE = {
+    **{f"torch.{method}": use for method, use in GONE_METHODS.items()},
     "torch.autograd.Variable.creator": "grad_fn",
-    "torch.btrifact": "torch.linalg.lu_factor",
-    "torch.btrisolve": "torch.linalg.lu_solve",
+    "torch.btriunpack": "torch.lu_unpack",
     "torch.eig": "torch.linalg.eig",
-    "torch.gels": "torch.linalg.lstsq",
-    "torch.gesv": "torch.linalg.solve",
     "torch.legacy": "torch.nn",
-    "torch.potrf": "torch.linalg.cholesky",
-    "torch.potri": "torch.cholesky_inverse",
-    "torch.potrs": "torch.cholesky_solve",
-    "torch.symeig": "torch.linalg.eigh",
-    "torch.trtrs": "torch.linalg.solve_triangular",
     "torch.utils.ffi": "thnn.load, which compiles a header and its kernels",
     "torch.utils.serialization": "nothing of torch reads files of Lua Torch",
 }
+
+_SCALED_PRODUCT = ("beta", "alpha"), 2
+#: Function whose numbers came before tensors -> their keywords today, and the number of tensors that a method takes.
+NUMBERS_FIRST: dict[str, tuple[tuple[str, ...], int]] = {
+    "add": (("alpha",), 1),
+    "addcdiv": (("value",), 2),
+    "addcmul": (("value",), 2),
+    "sub": (("alpha",), 1),
+    **dict.fromkeys(("addbmm", "addmm", "addmv", "addr", "baddbmm"), _SCALED_PRODUCT),
+}
+#: The methods of them that other objects than tensors have not: others have add, and addr.
+NUMBERS_FIRST_METHODS = {f"{name}_" for name in NUMBERS_FIRST} | (set(NUMBERS_FIRST) - {"add", "addr", "sub"})
 
 #: Methods that reduce a tensor to one number if they have no argument, and functions with one argument.
 REDUCTIONS = {"max", "mean", "min", "norm", "prod", "std", "sum", "var"}
