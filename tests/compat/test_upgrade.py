@@ -135,6 +135,7 @@ x.addmm_(y, z, beta=0)
 torch.addmm(x, y, z)
 x.addcmul_(y, z)
 socket.addr(1, x, y)
+torch.tensor.frob
 self.data[0]
 seen.add_(x)
 1 - x
@@ -180,6 +181,9 @@ NOTES = {
     "x.btrifact()": "tensors have no btrifact today; use torch.linalg.lu_factor",
     "torch.btriunpack(*x)": "has no torch.btriunpack; use torch.lu_unpack",
     "torch.is_tensor(x)": "is True for Variables too since 0.4",
+    "isinstance(x, torch._TensorBase)": "has no torch._TensorBase; use torch.Tensor, the type of Variables too",
+    "isinstance(x, torch.tensor._TensorBase)": "has no torch.tensor._TensorBase; use torch.Tensor",
+    "from torch.tensor import _TensorBase": "has no torch.tensor._TensorBase; use torch.Tensor",
     "torch.potrf(x)": "has no torch.potrf; use torch.linalg.cholesky",
     "from torch.nn.modules.utils import _frob": "has no torch.nn.modules.utils._frob",
     "x.long() / n": "integer tensors: if both are",

@@ -228,9 +228,9 @@ class _Rules(cst.CSTTransformer):
         found: Any = torch
         path = name.split(".")
         for depth, part in enumerate(path[1:], 2):
-            if not isinstance(found, ModuleType):
-                return
             prefix = ".".join(path[:depth])
+            if not isinstance(found, ModuleType) and prefix not in tables.GONE:
+                return
             if not hasattr(found, part) and not _is_module(prefix):
                 use = tables.GONE.get(prefix)
                 instead = f"; use {use}" if use else ""

@@ -114,6 +114,9 @@ GONE_METHODS = {
 #: Name that today's torch lacks -> what to use.
 GONE = {
     **{f"torch.{method}": use for method, use in GONE_METHODS.items()},
+    **dict.fromkeys(
+        ("torch._TensorBase", "torch.tensor._TensorBase"), "torch.Tensor, the type of Variables too"
+    ),
     "torch.autograd.Variable.creator": "grad_fn",
     "torch.btriunpack": "torch.lu_unpack",
     "torch.eig": "torch.linalg.eig",
