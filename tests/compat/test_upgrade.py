@@ -41,6 +41,9 @@ CHANGES = {
         "loss = a.sum()\nloss = loss + 2 * b.mean()\nloss.item()"
     ),
     "loss = x.sum() if y else x.norm()\nloss.data[0]": "loss = x.sum() if y else x.norm()\nloss.item()",
+    "loss = None\nfor x in y:\n    loss = x.sum()\nloss.data[0]": (
+        "loss = None\nfor x in y:\n    loss = x.sum()\nloss.item()"
+    ),
     "(a.sum() + b.mean()).data[0]": "(a.sum() + b.mean()).item()",
     "class A:\n    def f(self):\n        self.c = nn.L1Loss()\n        g(self.c(x, y).data[0])": (
         "class A:\n    def f(self):\n        self.c = nn.L1Loss()\n        g(self.c(x, y).item())"
@@ -172,6 +175,7 @@ NOTES = {
     "def f(y):\n    x = Variable(y, volatile=True)\n    def g(): use(x)\n    start(g)": "2: note: .*volatile",
     "def f(y):\n    x = Variable(y, volatile=True)\n    yield x": "2: note: .*volatile",
     "loss = x.sum() if y else x\nloss.data[0]": "2: note: loss.data.0.: an IndexError",
+    "loss = None\nloss.data[0]": "2: note: loss.data.0.: an IndexError",
     "x.volatile": "no effect today",
     "x.creator": "grad_fn",
     "torch.arange(0, 5)": "was a FloatTensor",
@@ -190,6 +194,7 @@ NOTES = {
     "i = x.long()\ni /= 2": "2: note: .*an error for integer tensors",
     "x.eq(y) - x.eq(z)": "comparisons are bools since 1.2",
     "m = torch.ByteTensor(5)\nx[m]": "2: note: x.m.: masks are bools",
+    "m = None\nm = x.byte()\nx[m]": "3: note: .*masks are bools",
     "m = x.byte()\nx.masked_select(m)": "2: note: .*masks are bools",
 }
 

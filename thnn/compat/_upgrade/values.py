@@ -123,7 +123,9 @@ class Values:
         asked = kind, id(node)
         if asked in self._asked:
             return True  # x = x + 1: as the other values
-        values = self.bindings(node)
+        values = [
+            v for v in self.bindings(node) or () if literal(v[0]) != "None"
+        ]  # None until the first value
         if not values:
             return False
         self._asked.add(asked)
