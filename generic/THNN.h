@@ -3979,6 +3979,60 @@ TH_API void THNN_(BatchNormalizationReLU_backward)(
     double eps,              // as in the forward
     double limit);           // as in the forward
 
+/* BatchNormalizationAdd: batch normalization, plus a residual, followed by min(limit, max(0, .)) if relu.
+
+     y = (input - mean) / sqrt(variance + eps) * weight + bias + residual
+     output = min(limit, max(0, y)) if relu, else y
+
+   Shapes: residual and output sized as input; the rest, the arguments and errors as in BatchNormalization; also ValueError
+   for a limit that is not above 0. NaN stays NaN.
+   In training a large input is read for its statistics; then input and residual are read and output is written: 4 tensors
+   pass through memory, where three functions move 8, or 7 where relu overwrites the sum.
+   Source: BatchNormalization, then an addition and torch.nn.ReLU or, with limit 6, torch.nn.ReLU6; He et al. 2015, the end
+   of a block. Added after 2017. */
+TH_API void THNN_(BatchNormalizationAdd_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, ...)
+    THTensor *residual,      // [INPUT] added to the normalized input, sized as input
+    THTensor *output,        // [OUT] [LIKE input] result
+    THTensor *weight,        // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] [MIXED] shift (C), 0 where None
+    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] [MIXED] running mean (C), None to keep none
+    THTensor *running_var,   // [OPTIONAL] [MODIFIED] [MIXED] running variance (C), None to keep none
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] [MIXED] mean of the batch (C), written in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] [MIXED] inverse deviation of the batch (C), written in training
+    bool train,              // training: statistics of the batch; evaluation: running statistics
+    double momentum,         // factor of the batch in the running statistics
+    double eps,              // added to the variance
+    bool relu,               // [DEFAULT true] apply min(limit, max(0, .))
+    double limit);           // [DEFAULT inf] largest output of relu; inf for none
+
+/* Gradients of BatchNormalizationAdd. gradResidual is gradOutput or, with relu, gradOutput where output is above 0 and
+   below a finite limit (or NaN), and 0 elsewhere; in half types an output that was rounded to the limit is at the limit.
+   The others are optional: BatchNormalization's gradients for gradResidual
+   in place of gradOutput, which is why gradResidual is always computed. The residual is not read.
+   A large output, gradOutput and input are read and gradResidual is written for the sums, then gradResidual and input are
+   read and gradInput is written: 7 tensors pass through memory, where separate functions move 8. */
+TH_API void THNN_(BatchNormalizationAdd_backward)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *output,        // output; read if relu
+    THTensor *gradOutput,    // gradient of the loss w.r.t. output, sized as output
+    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss w.r.t. input
+    THTensor *gradResidual,  // [OUT] [LIKE input] gradient of the loss w.r.t. residual
+    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] [MIXED] (C)
+    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] [MIXED] (C)
+    THTensor *weight,        // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *running_mean,  // [OPTIONAL] [MIXED] running mean (C), read in evaluation
+    THTensor *running_var,   // [OPTIONAL] [MIXED] running variance (C), read in evaluation
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] [MIXED] mean of the batch (C), read in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] [MIXED] inverse deviation of the batch (C), read in training
+    bool train,              // as in the forward
+    double scale,            // factor of the gradients added to gradWeight and gradBias
+    double eps,              // as in the forward
+    bool relu,               // as in the forward
+    double limit);           // as in the forward
+
 /* GroupNormalization: each group of channels of each sample normalized to mean 0 and variance 1, then scaled by weight
    and shifted by bias, which have one number per channel.
 

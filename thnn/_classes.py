@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from thnn._batch_norm.addition import BatchNormalizationAddFunction
 from thnn._batch_norm.function import BatchNormalizationFunction, BatchNormalizationReLUFunction
 from thnn._binding.backend import Backends, type2backend
 from thnn._binding.library import THNN, Library
@@ -88,6 +89,7 @@ _HAND_WRITTEN: dict[str, type[FunctionBase]] = {
     for cls in (
         BatchNormalizationFunction,
         BatchNormalizationReLUFunction,
+        BatchNormalizationAddFunction,
         LSTMFusedFunction,
         GRUFusedFunction,
     )

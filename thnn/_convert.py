@@ -441,7 +441,9 @@ def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, _
             if activation is None:
                 others.setdefault(key, []).append(name)
                 if user.target in SUMS and any(_reader(module, u, prefix)[1] for u in user.users):
-                    reasons.setdefault(key, "thnn has no function that also computes the sum and the ReLU")
+                    reasons.setdefault(
+                        key, "only the backend of torch.compile fuses it with a sum and a ReLU"
+                    )
             elif has_hooks(layer) or (rectifier is not None and has_hooks(rectifier)):
                 reasons[key] = f"{'it' if has_hooks(layer) else name} has hooks"
             else:

@@ -12,7 +12,7 @@ typedef struct NamedTensor {
   THTensor *tensor;
 } NamedTensor;
 
-#define MAX_NAMED_TENSORS 11
+#define MAX_NAMED_TENSORS 13
 
 #define CHECK_BATCH(input) \
   THNN_CHECK((input)->ndim >= 2, input, "expected 2 dimensions (N, C) or more, got %s", THNN_shape(input))

@@ -17,14 +17,14 @@ static ChannelParameters parametersOf(bool train, THTensor *running_mean, THTens
           limitOf(limit)};
 }
 
-void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
-                                       THTensor *bias, THTensor *running_mean, THTensor *running_var,
-                                       THTensor *save_mean, THTensor *save_std, bool train, double momentum,
-                                       double eps, bool relu, double limit)
+void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTensor *residual, THTensor *output,
+                                       THTensor *weight, THTensor *bias, THTensor *running_mean,
+                                       THTensor *running_var, THTensor *save_mean, THTensor *save_std, bool train,
+                                       double momentum, double eps, bool relu, double limit)
 {
   const ChannelParameters parameters =
       parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps, limit);
-  if (!train) return normalize(state, input, output, parameters, relu);
+  if (!train) return normalize(state, input, residual, output, parameters, relu);
   MomentsOutputs to = {};
   to.save_mean = save_mean;
   to.save_std = save_std;
@@ -33,18 +33,23 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
   to.momentum = (real)momentum;
   to.eps = (real)eps;
   to.unbiased = true;
-  momentsAndNormalize(state, input, output, to, parameters, relu);
+  momentsAndNormalize(state, input, residual, output, to, parameters, relu);
 }
 
-void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
-                                   THTensor *gradWeight, THTensor *gradBias, THTensor *weight, THTensor *bias,
-                                   THTensor *running_mean, THTensor *running_var, THTensor *save_mean,
-                                   THTensor *save_std, bool train, double scale, double eps, bool relu,
-                                   double limit)
+void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *output, THTensor *gradOutput,
+                                   THTensor *gradInput, THTensor *gradResidual, THTensor *gradWeight,
+                                   THTensor *gradBias, THTensor *weight, THTensor *bias, THTensor *running_mean,
+                                   THTensor *running_var, THTensor *save_mean, THTensor *save_std, bool train,
+                                   double scale, double eps, bool relu, double limit)
 {
   const ChannelParameters parameters =
       parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps, limit);
   if (input->size[1] == 0) return;
+  if (gradResidual != NULL) {
+    cutGradient(state, output, gradOutput, gradResidual, limitOf(limit), relu);
+    gradOutput = gradResidual;
+    relu = false;
+  }
   const bool needsInput = gradInput != NULL, needsSums = train && needsInput;
   GradientSums sums = {};
   if (needsSums) {

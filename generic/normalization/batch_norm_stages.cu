@@ -76,7 +76,7 @@ void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTe
                                          THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu,
                                          double limit)
 {
-  normalize(state, input, output, {save_mean, save_std, NULL, weight, bias, 0, limitOf(limit)}, relu);
+  normalize(state, input, NULL, output, {save_mean, save_std, NULL, weight, bias, 0, limitOf(limit)}, relu);
 }
 
 void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *weight,

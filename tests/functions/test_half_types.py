@@ -127,6 +127,10 @@ TILED: dict[str, tuple[tuple[int, ...], tuple[int, ...], Callable[..., Tensor]]]
         IMAGES, (36, 36),
         lambda x, w, b: thnn.BatchNormalizationReLUFunction.apply(x, w, b, None, None, True, 0.1, 1e-5, 2.0),
     ),
+    "BatchNormalizationAdd": (
+        IMAGES, (36, 36),
+        lambda x, w, b: thnn.BatchNormalizationAddFunction.apply(x, x * 2, w, b, None, None, True, 0.1, 1e-5),
+    ),
     "group_norm": (IMAGES, (36, 36), lambda x, w, b: f.group_norm(x, 4, w, b)),
     "group_norm of one sample": ((1, *IMAGES[1:]), (36, 36), lambda x, w, b: f.group_norm(x, 4, w, b)),
     "layer_norm": (ROWS, (331, 331), lambda x, w, b: f.layer_norm(x, (331,), w, b)),

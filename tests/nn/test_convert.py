@@ -614,7 +614,7 @@ class Optional(nn.Sequential):
         (hooked(norm_and_relu(), "0"), "0", "it has hooks"),
         (hooked(norm_and_relu(), "1"), "0", "1 has hooks"),
         (twice(nn.BatchNorm2d(3)), "norm", "its result is also read by mul"),
-        (Block(3), "norm2", "thnn has no function that also computes the sum and the ReLU"),
+        (Block(3), "norm2", "only the backend of torch.compile fuses it with a sum and a ReLU"),
         (Optional(*norm_and_relu()), "0", "the forward of Optional has optional arguments"),
     ],
 )

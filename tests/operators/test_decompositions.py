@@ -43,15 +43,19 @@ def test_a_decomposition_is_the_function(name: str, dtype: torch.dtype) -> None:
         ("BatchNormalization", ()),
         ("BatchNormalizationReLU", (math.inf,)),
         ("BatchNormalizationReLU", (1.5,)),
+        ("BatchNormalizationAdd", (True, math.inf)),
+        ("BatchNormalizationAdd", (True, 1.5)),
+        ("BatchNormalizationAdd", (False, math.inf)),
     ],
 )
-def test_batch_normalization_in_evaluation(name: str, limit: tuple[float, ...], is_affine: bool) -> None:
+def test_batch_normalization_in_evaluation(name: str, limit: tuple[Any, ...], is_affine: bool) -> None:
     torch.manual_seed(0)
     x, mean, var = torch.randn(4, 3, 5) * 3 + 1, torch.randn(3), torch.tensor([0.0, 0.5, 9.0])
     weight, bias = (torch.randn(3), torch.randn(3)) if is_affine else (None, None)
     cls = function_classes[f"{name}Function"]
+    residual = [torch.randn(4, 3, 5)] if name == "BatchNormalizationAdd" else []
     for dtype in (torch.float64, torch.float32):
-        tensors = [None if t is None else t.to(dtype) for t in (x, weight, bias, mean, var)]
+        tensors = [None if t is None else t.to(dtype) for t in (x, *residual, weight, bias, mean, var)]
         for eps in (0.0, 1e-5):
             expected = cls.apply(*tensors, False, 0.1, eps, *limit)
             found = cls._decomposition(*tensors, False, 0.1, eps, *limit)

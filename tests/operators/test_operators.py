@@ -33,6 +33,7 @@ REFUSED = {
         "RReLUFunction": RANDOM,
         "BatchNormalizationFunction": STATISTICS,
         "BatchNormalizationReLUFunction": STATISTICS,
+        "BatchNormalizationAddFunction": STATISTICS,
     }.items()
 }
 # Checks that depend on the module: its schema, the sizes of its results, the tag or formula of its tangents. The other

@@ -77,6 +77,20 @@ FIRES: dict[str, tuple[Callable[..., Tensor], tuple[str, str]]] = {
         lambda m, x: F.hardtanh(m.norm(x), 0, 2.5),
         ("batch_norm", "with hardtanh"),
     ),
+    "batch norm and sum": (lambda m, x: m.norm(x) + x, ("batch_norm", "with the sum")),
+    "sum and batch norm": (lambda m, x: torch.add(x, m.norm(x)), ("batch_norm", "with the sum")),
+    "batch norm, sum and relu": (
+        lambda m, x: (m.norm(x) + x).relu(),
+        ("batch_norm", "with the sum and relu"),
+    ),
+    "batch norm, sum in place and relu6": (
+        lambda m, x: F.relu6(m.norm(x).add_(x), inplace=True),
+        ("batch_norm", "with the sum and relu6"),
+    ),
+    "batch norm after its residual": (
+        lambda m, x: (m.conv(x.sin()).add_(m.norm(x[:, :, 1:-1, 1:-1]))).relu(),
+        ("batch_norm", "with the sum and relu"),
+    ),
     "convolution and relu": (lambda m, x: m.conv(x).relu(), ("conv2d", "overwritten by relu")),
     "linear and relu": (lambda m, x: F.relu(m.linear(x[0, 0])), ("linear", "overwritten by relu")),
     "convolution and leaky relu": (
@@ -115,20 +129,41 @@ FIRES: dict[str, tuple[Callable[..., Tensor], tuple[str, str]]] = {
 
 APART: dict[str, tuple[Callable[..., Tensor], tuple[str, str]]] = {
     "batch norm with two readers": (
-        lambda m, x: (y := m.norm(x)).relu() + y,
-        ("batch_norm", "its result is also read by add"),
+        lambda m, x: (y := m.norm(x)).relu() * y,
+        ("batch_norm", "its result is also read by mul"),
     ),
     "batch norm and other bounds": (
         lambda m, x: F.hardtanh(m.norm(x)),
         ("batch_norm", "the bounds of hardtanh are not 0 and a number"),
     ),
-    "batch norm, sum and relu": (
-        lambda m, x: (m.norm(x) + x).relu(),
-        ("batch_norm", "thnn has no function that also computes the sum and the relu"),
+    "a sum with a number": (lambda m, x: m.norm(x) + 1, ("batch_norm", "add is not a sum of two tensors")),
+    "a sum with itself": (
+        lambda m, x: (y := m.norm(x)) + y,
+        ("batch_norm", "add is not a sum of two tensors"),
     ),
-    "batch norm, sum in place and relu": (
-        lambda m, x: m.norm(x).add_(x).relu(),
-        ("batch_norm", "thnn has no function that also computes the sum and the relu"),
+    "a sum with a factor": (
+        lambda m, x: torch.add(m.norm(x), x, alpha=2),
+        ("batch_norm", "add is not a sum of two tensors"),
+    ),
+    "a sum and another reader": (
+        lambda m, x: (y := m.norm(x)) + x.sin() * y,
+        ("batch_norm", "its result is also read by mul"),
+    ),
+    "a residual that is computed later": (
+        lambda m, x: m.norm(x) + x.sin(),
+        ("batch_norm", "sin comes between it and add"),
+    ),
+    "a residual of another type": (
+        lambda m, x: x.float() + m.norm(x),
+        ("batch_norm", "the tensors of add have different sizes, types or devices"),
+    ),
+    "a residual that is broadcast": (
+        lambda m, x: x[:, :1] + m.norm(x),
+        ("batch_norm", "the tensors of add have different sizes, types or devices"),
+    ),
+    "a residual that is overwritten": (
+        lambda m, x: (y := x.sin()).add_(m.norm(x)) * y,
+        ("batch_norm", "add_ overwrites the residual"),
     ),
     "convolution with two readers": (
         lambda m, x: (y := m.conv(x)).relu() * y,
@@ -185,8 +220,17 @@ def test_dropout_that_draws_is_torchs() -> None:
     assert not report.fused
 
 
-@pytest.mark.parametrize("function", [lambda m, x: F.relu(m.norm(x)), lambda m, x: F.relu(m.conv(x))])
-def test_a_hook_keeps_neighbours_apart(function: Callable[..., Tensor]) -> None:
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda m, x: F.relu(m.norm(x)), lambda y: y),
+        (lambda m, x: F.relu(m.conv(x)), lambda y: y),
+        (lambda m, x: F.relu(m.norm(x) + x), lambda y: y + images()),
+    ],
+)
+def test_a_hook_keeps_neighbours_apart(
+    function: Callable[..., Tensor], expected: Callable[[Tensor], Tensor]
+) -> None:
     model, seen = network(function), []
 
     def hook(layer: nn.Module, inputs: Any, output: Tensor) -> None:
@@ -200,7 +244,7 @@ def test_a_hook_keeps_neighbours_apart(function: Callable[..., Tensor]) -> None:
     assert not report.fused
     assert [entry.remark for entry in report.apart] == ["its result is also read by the caller"]
     assert before.min() < 0
-    torch.testing.assert_close(output, before.relu())
+    torch.testing.assert_close(output, expected(before).relu())
 
 
 # Calls that stay torch's, with the type of the input and the reason.

@@ -33,3 +33,12 @@ def batch_normalization_relu(*values: Any) -> tuple[Tensor, ...] | None:
     *others, limit = values
     results = batch_normalization(*others)
     return None if results is None else (activation.rectified(results[0], limit), *results[1:])
+
+
+def batch_normalization_add(input: Tensor, residual: Tensor, *values: Any) -> tuple[Tensor, ...] | None:
+    *others, relu, limit = values
+    results = batch_normalization(input, *others)
+    if results is None:
+        return None
+    output = results[0] + residual
+    return activation.rectified(output, limit) if relu else output, *results[1:]

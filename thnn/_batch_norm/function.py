@@ -34,6 +34,7 @@ class BatchNormalization(FunctionBase):
         "input", "weight", "bias", "running_mean", "running_var", "train", "momentum", "eps"
     )  # fmt: skip
     _tensor_count = 5
+    _differentiable = 3  # the first tensors, which may require a gradient
     _running = ("running_mean", "running_var")
     _optional = frozenset({"weight", "bias", "running_mean", "running_var"})
     _constants = _running
@@ -43,35 +44,37 @@ class BatchNormalization(FunctionBase):
         super().__init_subclass__(**kwargs)
         if "forward" in cls.__dict__ and "_normalize" not in cls.__dict__:
             # A subclass that overrides forward only: its forward also serves calls without a gradient.
-            cls._normalize = staticmethod(lambda *args: (cls._enter(*args[:3], args[3:]),))
+            n = cls._differentiable
+            cls._normalize = staticmethod(lambda *args: (cls._enter(*args[:n], args[n:]),))
 
     @classmethod
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if is_dynamo_compiling():
             return cls._traced_apply(*args, **keywords)
+        n = cls._differentiable
         if keywords or len(args) != cls._arity:
-            # Only for a call that omits the limit; binding costs more than a small kernel.
-            is_complete = not keywords and len(args) == BatchNormalization._arity and type(args[5]) is bool
+            # Only for a call that omits relu and limit; binding costs more than a small kernel.
+            is_complete = not keywords and len(args) == n + 5 and type(args[n + 2]) is bool
             args = (*args, *cls._defaults.values()) if is_complete else cls._bind(args, keywords)
         try:
             context = cls._context_of(args)
             if context in (PLAIN, GRADIENT):
-                train = args[5]
+                train = args[n + 2]
                 if train is not True and train is not False:
                     train = flag(cls.module.functions["updateOutput"], "train", train)
-                    args = (*args[:5], train, *args[6:])
+                    args = (*args[: n + 2], train, *args[n + 3 :])
                 if context == PLAIN:
                     return cls._normalize(*args)[0]
                 # One object for all arguments without a gradient, since each argument of a node costs time.
-                return cls._enter(args[0], args[1], args[2], args[3:])
+                return cls._enter(*args[:n], args[n:])
         except (TypeError, ValueError):
             if any(isinstance(a, torch.fx.Proxy) for a in args) or calls.takes_shards(cls, args):
                 return cls._through_operator(args)
-            cast = cast_for_autocast(args[:3])
+            cast = cast_for_autocast(args[:n])
             if cast is None:
                 raise
-            return cls.apply(*cast, *args[3:])
+            return cls.apply(*cast, *args[n:])
         if context == CONSTANT:
             cls._wants_gradient(args)  # raises the error
         return cls._through_operator(args)

@@ -30,7 +30,7 @@ POINTWISE = frozenset({
     "LogSigmoid", "Mish", "SELU", "SiLU", "Sigmoid", "SoftPlus", "SoftShrink", "SoftSign", "Sqrt", "Square",
     "Tanh", "TanhShrink", "Threshold",
 })  # fmt: skip
-_NORMALIZATIONS = ("BatchNormalization", "BatchNormalizationReLU")
+_NORMALIZATIONS = ("BatchNormalization", "BatchNormalizationReLU", "BatchNormalizationAdd")
 #: The number of dimensions of a batch, by the beginning of a module's name.
 _RANKS = {"Linear": 2, "Temporal": 3, "Spatial": 4, "Volumetric": 5}
 
@@ -116,7 +116,8 @@ def _batch(o: OperatorModel, values: Mapping[str, Any]) -> Iterator[Placements]:
 
 def _channels(o: OperatorModel, values: Mapping[str, Any]) -> Iterator[Placements]:
     names = [*values, *o.results, *(f"new {a.name}" for a in o.modified), *o.gradient_of]
-    yield {n: Shard(1 if n in ("input", "output", "gradOutput", "gradInput") else 0) for n in names}
+    batches = ("input", "residual", "output", "gradOutput", "gradInput", "gradResidual")
+    yield {n: Shard(1 if n in batches else 0) for n in names}
 
 
 def _linear(o: OperatorModel, values: Mapping[str, Any]) -> Iterator[Placements]:

@@ -28,6 +28,7 @@ from thnn.graph.in_place import IN_PLACE
 from thnn.graph.mode_views import has_hooks
 
 _batch_normalization_relu = function_classes["BatchNormalizationReLUFunction"]
+_batch_normalization_add = function_classes["BatchNormalizationAddFunction"]
 
 
 class Joined(NamedTuple):
@@ -112,39 +113,83 @@ def unused(calls: Calls, node: fx.Node) -> Joined | None:
     return Joined(node, "returns its input here: left out")
 
 
-SUMS = (operator.add, operator.iadd, IN_PLACE["iadd"], torch.add, "add", "add_")
+_SUMS_IN_PLACE = (operator.iadd, IN_PLACE["iadd"], "add_")
+SUMS = (operator.add, torch.add, "add", *_SUMS_IN_PLACE)
 _DROPOUTS = {
     getattr(F, name)
     for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 }
 
 
+def batch_normalization_add(calls: Calls, node: fx.Node) -> Joined | None:
+    """The sum of a result of batch normalization and of another tensor, its residual: one function computes both."""
+    if node.target not in SUMS or not any(calls.function(n) is ours.batch_norm for n in node.all_input_nodes):
+        return None
+    # Batch normalization that is computed last stays in its place, where the residual exists.
+    later = {n: i for i, n in enumerate(node.graph.nodes)}
+    source = max(
+        (n for n in node.all_input_nodes if calls.function(n) is ours.batch_norm), key=later.__getitem__
+    )
+    if why := _why_no_residual(calls, source, node):
+        return Joined(source, why, False)
+    (residual,) = (n for n in node.all_input_nodes if n is not source)
+    source.args, source.kwargs = (), {**calls.arguments(source), "residual": residual}
+    source.target = batch_norm_add
+    source.meta |= {k: v for k, v in node.meta.items() if k == "example_value"}
+    node.replace_all_uses_with(source)
+    node.graph.erase_node(node)
+    return Joined(source, "with the sum")
+
+
+def _why_no_residual(calls: Calls, source: fx.Node, node: fx.Node) -> str:
+    """Why batch normalization, `source`, cannot compute the sum, `node`; '' if it can."""
+    summands = node.all_input_nodes
+    if len(summands) != 2 or len(node.args) != 2 or node.kwargs:
+        return f"{name_of(node)} is not a sum of two tensors"
+    if reason := calls.why_shared(source, node):
+        return reason
+    between = source.next
+    while between is not node:
+        # It could be the residual, or overwrite it.
+        if between.op not in ("placeholder", "get_attr"):
+            return f"{name_of(between)} comes between it and {name_of(node)}"
+        between = between.next
+    values = [example_of(n) for n in summands]
+    if not all(isinstance(value, Tensor) for value in values):
+        return f"the tensors of {name_of(node)} are not known"
+    a, b = values
+    if a.shape != b.shape or a.dtype != b.dtype or a.device != b.device:
+        return f"the tensors of {name_of(node)} have different sizes, types or devices"
+    if node.target in _SUMS_IN_PLACE and (residual := node.args[0]) is not source:
+        # The function does not overwrite it.
+        is_new = calls.function(residual) in _NEW_TENSORS
+        if not is_new or calls.why_shared(residual, node):  # type: ignore[arg-type]
+            return f"{name_of(node)} overwrites the residual"
+    return ""
+
+
 def batch_normalization_relu(calls: Calls, node: fx.Node) -> Joined | None:
-    """relu, relu6 or hardtanh from 0 of the result of batch normalization: one function computes both."""
+    """relu, relu6 or hardtanh from 0 of the result of batch normalization, or of its sum with a residual: one function
+    computes them."""
     rectifier = calls.function(node)
     if rectifier not in (ours.relu, ours.relu6, ours.hardtanh):
         return None
     arguments = calls.arguments(node)
     source = arguments["input"]
-    if calls.function(source) is ours.batch_norm:
+    function = calls.function(source)
+    if function is ours.batch_norm or (function is batch_norm_add and source.kwargs.get("limit") is None):
         limit = _limit(rectifier, arguments)
         if limit is None:
             return Joined(source, f"the bounds of {name_of(node)} are not 0 and a number", False)
         if reason := calls.why_shared(source, node):
             return Joined(source, reason, False)
         source.args, source.kwargs = (), {**calls.arguments(source), "limit": limit}
-        source.target = batch_norm_relu
+        if function is ours.batch_norm:
+            source.target = batch_norm_relu
         source.meta |= {k: v for k, v in node.meta.items() if k == "example_value"}
         node.replace_all_uses_with(source)
         node.graph.erase_node(node)
-        return Joined(source, f"with {name_of(node)}")
-    if isinstance(source, fx.Node) and source.target in SUMS:
-        for summand in source.all_input_nodes:
-            if calls.function(summand) is ours.batch_norm:
-                # Here a function of batch normalization, sum and ReLU will take the place of the three.
-                return Joined(
-                    summand, f"thnn has no function that also computes the sum and the {name_of(node)}", False
-                )
+        return Joined(source, f"with {'' if function is ours.batch_norm else 'the sum and '}{name_of(node)}")
     return None
 
 
@@ -175,6 +220,36 @@ def batch_norm_relu(
     """min(max(batch_norm(input), 0), limit)."""
     output: Tensor = _batch_normalization_relu.apply(
         input, weight, bias, running_mean, running_var, training, momentum, eps, limit
+    )
+    return output
+
+
+def batch_norm_add(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    residual: Tensor,
+    limit: float | None = None,
+) -> Tensor:
+    """batch_norm(input) + residual, with a limit min(max(0, .), limit) of it."""
+    relu = limit is not None
+    output: Tensor = _batch_normalization_add.apply(
+        input,
+        residual,
+        weight,
+        bias,
+        running_mean,
+        running_var,
+        training,
+        momentum,
+        eps,
+        relu,
+        limit or math.inf,
     )
     return output
 
@@ -236,6 +311,7 @@ _ONLY_READ = {*_NEW_TENSORS, *(getattr(ours, name) for name in ours.__all__), op
 
 PATTERNS: tuple[Callable[[Calls, fx.Node], Joined | None], ...] = (
     unused,
+    batch_normalization_add,
     batch_normalization_relu,
     activation_in_place,
 )

@@ -59,10 +59,10 @@ def rewrite(
             reasons[node] = UNKNOWN
     joined = _join(graph, Calls(layers or {})) if fuse else []
     remain = set(graph.nodes)
-    firsts = {j.first for j in joined if j.done}
+    fused = {j.first: j.remark for j in joined if j.done}  # the last remark tells all
     return Report(
-        tuple(entries[n] for n in entries if n in replaced & remain - firsts),
-        tuple(entries[j.first]._replace(remark=j.remark) for j in joined if j.done),
+        tuple(entries[n] for n in entries if n in replaced & remain - set(fused)),
+        tuple(entries[first]._replace(remark=remark) for first, remark in fused.items()),
         tuple(entries[n]._replace(remark=why) for n, why in reasons.items() if n in remain),
         tuple(entries[j.first]._replace(remark=j.remark) for j in joined if not j.done),
     )

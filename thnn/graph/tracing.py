@@ -58,6 +58,7 @@ def _modes() -> dict[Any, _Mode]:
         table[function] = _Mode(5, "training", False, 3, "running_mean")
     for name in ("BatchNormalizationFunction", "BatchNormalizationReLUFunction"):
         table[function_classes[name]] = _Mode(5, "train", False, 3, "running_mean")
+    table[function_classes["BatchNormalizationAddFunction"]] = _Mode(6, "train", False, 4, "running_mean")
     table[function_classes["RReLUFunction"]] = _Mode(3, "train", False)
     table[batch_norm] = _Mode(_BY_KEYWORD, "is_infer", True)
     return table

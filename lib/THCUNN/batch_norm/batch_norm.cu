@@ -165,7 +165,7 @@ template <UnitKind K> struct Normalize {
   typedef Unit<K> U;
   typedef Affine<U::sets> Coefficients;
   struct Operands {
-    U x;
+    U x, residual;
     Element *output;
   };
 
@@ -185,6 +185,8 @@ template <UnitKind K> struct Normalize {
     int64_t offset[OPERANDS];
     channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
     o.x.load(channels.operand[0].data + offset[0]);
+    if (channels.operand[1].data != NULL) o.residual.load(channels.operand[1].data + offset[1]);
+    else o.residual = o.x; /* not used */
     o.output = channels.operand[2].data + offset[2];
     return o;
   }
@@ -193,7 +195,8 @@ template <UnitKind K> struct Normalize {
     U y;
 #pragma unroll
     for (int e = 0; e < U::size; e++) {
-      const real value = k.normalized(U::setOf(e), o.x.get(e));
+      real value = k.normalized(U::setOf(e), o.x.get(e));
+      if (channels.operand[1].data != NULL) value += o.residual.get(e);
       y.set(e, !relu ? value : value <= 0 ? (real)0 : value > k.limit ? k.limit : value);
     }
     y.store(o.output);
@@ -208,9 +211,10 @@ static void normalizeUnits(THNNState *state, const Channels &channels, const Cha
   applyUnits<K>(state, map, channels);
 }
 
-void normalize(THNNState *state, THTensor *input, THTensor *output, const ChannelParameters &parameters, bool relu)
+void normalize(THNNState *state, THTensor *input, THTensor *residual, THTensor *output,
+               const ChannelParameters &parameters, bool relu)
 {
-  const Channels channels = channelsOf(state, 1, input, NULL, output);
+  const Channels channels = channelsOf(state, 1, input, residual, output);
   if (channels.kind == PACKED_POSITIONS) normalizeUnits<PACKED_POSITIONS>(state, channels, parameters, relu);
   else if (channels.kind == PACKED_CHANNELS) normalizeUnits<PACKED_CHANNELS>(state, channels, parameters, relu);
   else normalizeUnits<SINGLE>(state, channels, parameters, relu);
@@ -225,15 +229,66 @@ static void computeAndNormalize(THNNState *state, const Channels &channels, cons
   reduceAndApplyUnits<K>(state, moments, map, channels);
 }
 
-void momentsAndNormalize(THNNState *state, THTensor *input, THTensor *output, const MomentsOutputs &to,
-                         const ChannelParameters &parameters, bool relu)
+void momentsAndNormalize(THNNState *state, THTensor *input, THTensor *residual, THTensor *output,
+                         const MomentsOutputs &to, const ChannelParameters &parameters, bool relu)
 {
-  const Channels channels = channelsOf(state, 1, input, NULL, output);
+  const Channels channels = channelsOf(state, 1, input, residual, output);
   if (channels.kind == PACKED_POSITIONS)
     computeAndNormalize<PACKED_POSITIONS>(state, channels, to, parameters, relu);
   else if (channels.kind == PACKED_CHANNELS)
     computeAndNormalize<PACKED_CHANNELS>(state, channels, to, parameters, relu);
   else computeAndNormalize<SINGLE>(state, channels, to, parameters, relu);
+}
+
+template <UnitKind K> struct CutGradient {
+  typedef Unit<K> U;
+  typedef NoCoefficients Coefficients;
+  struct Operands {
+    U output, g;
+    Element *gradSum;
+  };
+
+  Channels channels;
+  real limit;
+  bool relu;
+
+  __device__ Coefficients begin(int64_t) const { return {}; }
+  __device__ Operands load(int64_t row, int64_t term) const
+  {
+    Operands o;
+    int64_t offset[OPERANDS];
+    channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
+    o.output.load(channels.operand[0].data + offset[0]);
+    o.g.load(channels.operand[1].data + offset[1]);
+    o.gradSum = channels.operand[2].data + offset[2];
+    return o;
+  }
+  __device__ void finish(const Coefficients &, const Operands &o) const
+  {
+    U cut, largest;
+    largest.set(0, limit); /* the output is at most the limit rounded to its type */
+#pragma unroll
+    for (int e = 0; e < U::size; e++) {
+      const real y = o.output.get(e);
+      cut.set(e, relu && (y <= 0 || y >= largest.get(0)) ? (real)0 : o.g.get(e));
+    }
+    cut.store(o.gradSum);
+  }
+};
+
+template <UnitKind K> static void cutUnits(THNNState *state, const Channels &channels, real limit, bool relu)
+{
+  const CutGradient<K> map = {channels, limit, relu};
+  applyUnits<K>(state, map, channels);
+}
+
+void cutGradient(THNNState *state, THTensor *output, THTensor *gradOutput, THTensor *gradSum, real limit,
+                 bool relu)
+{
+  const Channels channels = channelsOf(state, 1, output, gradOutput, gradSum);
+  if (channels.kind == PACKED_POSITIONS) cutUnits<PACKED_POSITIONS>(state, channels, limit, relu);
+  else if (channels.kind == PACKED_CHANNELS) cutUnits<PACKED_CHANNELS>(state, channels, limit, relu);
+  else cutUnits<SINGLE>(state, channels, limit, relu);
 }
 
 enum GradientKind { CONSTANT_STATISTICS, BATCH_STATISTICS };

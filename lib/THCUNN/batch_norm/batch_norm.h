@@ -53,9 +53,14 @@ void moments(THNNState *state, THTensor *input, const MomentsOutputs &to);
 /* Derives the remaining outputs from (mean, squares, count); errors call that triple `statistics`. */
 void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to);
 
-/* output = (input - mean) * inverse * weight + bias; with relu, min(limit, max(0, .)) of it. */
-void normalize(THNNState *state, THTensor *input, THTensor *output, const ChannelParameters &parameters,
-               bool relu);
+/* output = (input - mean) * inverse * weight + bias, plus the residual unless that is NULL; with relu, min(limit,
+   max(0, .)) of it. */
+void normalize(THNNState *state, THTensor *input, THTensor *residual, THTensor *output,
+               const ChannelParameters &parameters, bool relu);
+
+/* gradSum = gradOutput where min(limit, max(0, .)) passed the sum before `output`, else 0; gradOutput without relu. */
+void cutGradient(THNNState *state, THTensor *output, THTensor *gradOutput, THTensor *gradSum, real limit,
+                 bool relu);
 
 /* g is gradOutput; with relu, g is 0 where the normalized input is at most 0 or at least limit. */
 void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const ChannelParameters &parameters,
@@ -66,8 +71,8 @@ void gradInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor
                const ChannelParameters &parameters, const GradientSums &sums, bool relu);
 
 /* Calls moments, then normalize; `parameters` may be the outputs of moments. */
-void momentsAndNormalize(THNNState *state, THTensor *input, THTensor *output, const MomentsOutputs &to,
-                         const ChannelParameters &parameters, bool relu);
+void momentsAndNormalize(THNNState *state, THTensor *input, THTensor *residual, THTensor *output,
+                         const MomentsOutputs &to, const ChannelParameters &parameters, bool relu);
 
 /* gradSums and gradInput, whose sums may be the outputs of gradSums. */
 void gradSumsAndInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,

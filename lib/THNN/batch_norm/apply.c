@@ -6,6 +6,8 @@
 static ALWAYS_INLINE vreal mapLanes(ElementMap map, vreal g, vreal x, CoefficientLanes k)
 {
   if (!readsG(map)) return activate(normalizeLanes(x, k), k, activationOf(map));
+  if (map >= CUT) return activationGradient(g, x, k, activationOf(map));
+  if (map >= ADD) return activate(normalizeLanes(x, k) + g, k, activationOf(map));
   g = gradientLanes(g, x, k, activationOf(map));
   if (map < GRADIENT) return g * k.scale;
   return g * k.scale + ((x - k.mean) * k.slope + k.constant);
@@ -104,7 +106,13 @@ static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *k, b
   else if (map == SCALE_CLAMP) applyRunsWith(SCALE_CLAMP, runs, k, nonTemporal, reversed);
   else if (map == GRADIENT) applyRunsWith(GRADIENT, runs, k, nonTemporal, reversed);
   else if (map == GRADIENT_RELU) applyRunsWith(GRADIENT_RELU, runs, k, nonTemporal, reversed);
-  else applyRunsWith(GRADIENT_CLAMP, runs, k, nonTemporal, reversed);
+  else if (map == GRADIENT_CLAMP) applyRunsWith(GRADIENT_CLAMP, runs, k, nonTemporal, reversed);
+  else if (map == ADD) applyRunsWith(ADD, runs, k, nonTemporal, reversed);
+  else if (map == ADD_RELU) applyRunsWith(ADD_RELU, runs, k, nonTemporal, reversed);
+  else if (map == ADD_CLAMP) applyRunsWith(ADD_CLAMP, runs, k, nonTemporal, reversed);
+  else if (map == CUT) applyRunsWith(CUT, runs, k, nonTemporal, reversed);
+  else if (map == CUT_RELU) applyRunsWith(CUT_RELU, runs, k, nonTemporal, reversed);
+  else applyRunsWith(CUT_CLAMP, runs, k, nonTemporal, reversed);
 }
 
 /* `count` runs of the tile's channels from element l of sample n on. */
@@ -248,7 +256,13 @@ static void channelsLastApply(const BatchNorm *b, Tile tile, ElementMap map, con
   else if (map == SCALE_CLAMP) channelsLastApplyWith(SCALE_CLAMP, b, tile, k);
   else if (map == GRADIENT) channelsLastApplyWith(GRADIENT, b, tile, k);
   else if (map == GRADIENT_RELU) channelsLastApplyWith(GRADIENT_RELU, b, tile, k);
-  else channelsLastApplyWith(GRADIENT_CLAMP, b, tile, k);
+  else if (map == GRADIENT_CLAMP) channelsLastApplyWith(GRADIENT_CLAMP, b, tile, k);
+  else if (map == ADD) channelsLastApplyWith(ADD, b, tile, k);
+  else if (map == ADD_RELU) channelsLastApplyWith(ADD_RELU, b, tile, k);
+  else if (map == ADD_CLAMP) channelsLastApplyWith(ADD_CLAMP, b, tile, k);
+  else if (map == CUT) channelsLastApplyWith(CUT, b, tile, k);
+  else if (map == CUT_RELU) channelsLastApplyWith(CUT_RELU, b, tile, k);
+  else channelsLastApplyWith(CUT_CLAMP, b, tile, k);
 }
 
 /* Rows of tensors of a half type: as many as have CONVERTED values at a time. */

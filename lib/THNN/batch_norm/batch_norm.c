@@ -82,10 +82,15 @@ static void addParameterGradients(const GradientOutputs *to, const ChannelParame
 
 /* ---- one tile ---- */
 
+static Activation activationWith(bool relu, accreal limit)
+{
+  if (!relu) return IDENTITY;
+  return limit < (accreal)INFINITY ? CLAMP : RELU;
+}
+
 static Activation activationAfter(const ChannelParameters *parameters)
 {
-  if (!parameters->relu) return IDENTITY;
-  return parameters->limit < (accreal)INFINITY ? CLAMP : RELU;
+  return activationWith(parameters->relu, parameters->limit);
 }
 
 static void tileGradSums(const BatchNorm *b, Tile tile, const ChannelParameters *parameters, accreal *sum,
@@ -105,10 +110,12 @@ static void tileNormalize(const BatchNorm *b, Tile tile, const ChannelParameters
   Coefficients k;
   accreal inverseStd[MAX_TILE_CHANNELS];
   loadCoefficients(parameters, tile.c, n, inverseStd, &k);
-  /* With relu nothing is compensated: the backward recomputes the signs from the rounded means. */
-  if (exactMean != NULL && !parameters->relu)
+  /* With relu nothing is compensated: the backward recomputes the signs from the rounded means. With a residual it reads
+     them from the output. */
+  const bool adds = b->g.data != NULL;
+  if (exactMean != NULL && (adds || !parameters->relu))
     for (int64_t j = 0; j < n; j++) k.bias[j] = (real)(k.bias[j] + (k.mean[j] - exactMean[j]) * k.scale[j]);
-  THNN_(batchNormTileApply)(b, tile, mapWith(NORMALIZE, activationAfter(parameters)), &k);
+  THNN_(batchNormTileApply)(b, tile, mapWith(adds ? ADD : NORMALIZE, activationAfter(parameters)), &k);
 }
 
 /* sum, dot: the sums of `count` values of each channel of the tile; NULL if the statistics are constants. */
@@ -131,12 +138,26 @@ static void tileGradInput(const BatchNorm *b, Tile tile, const ChannelParameters
   THNN_(batchNormTileApply)(b, tile, mapWith(GRADIENT, activationAfter(parameters)), &k);
 }
 
+static void tileCut(const Cut *cut, Tile tile)
+{
+  const BatchNorm *b = &cut->batch;
+  Coefficients k = {.limit = (real)cut->limit};
+  if (isHalf(b->x.type)) {
+    /* The output is at most the limit rounded to its type. */
+    real rounded = 0;
+    storeElement(&rounded, 0, b->x.type, k.limit);
+    k.limit = loadElement(&rounded, 0, b->x.type);
+  }
+  THNN_(batchNormTileApply)(b, tile, mapWith(CUT, activationWith(cut->relu, cut->limit)), &k);
+}
+
 /* ---- a stage: one function over all tiles ---- */
 
 /* `pairs` has 2 * C numbers per position block, which a reduction writes and combines in the first block; the next
    stage reads the first block. */
 typedef struct StageArguments {
   const BatchNorm *batch;
+  const Cut *cut; /* computed before the sums of each tile; NULL: none, or computed already */
   const ChannelParameters *parameters;
   const StatisticsOutputs *statistics;
   const GradientOutputs *gradients;
@@ -187,6 +208,7 @@ static void gradSumsStage(const StageArguments *arguments, Tile tile)
 {
   const BatchNorm *b = arguments->batch;
   accreal sum[MAX_TILE_CHANNELS], dot[MAX_TILE_CHANNELS];
+  if (arguments->cut != NULL) tileCut(arguments->cut, tile);
   tileGradSums(b, tile, arguments->parameters, sum, dot);
   storePairs(pairsOfBlock(arguments, tile), b->channels, tile.c, tile.cEnd - tile.c, sum, dot);
 }
@@ -286,6 +308,14 @@ void THNN_(batchNormGradInput)(const BatchNorm *b, const ChannelParameters *para
   runStage(gradInputStage, &arguments, false);
 }
 
+static void cutStage(const StageArguments *arguments, Tile tile) { tileCut(arguments->cut, tile); }
+
+void THNN_(batchNormCut)(const Cut *cut)
+{
+  const StageArguments arguments = {.batch = &cut->batch, .cut = cut};
+  runStage(cutStage, &arguments, false);
+}
+
 /* ---- fused ---- */
 
 /* All stages of the forward for a tile with all positions of its channels. */
@@ -316,16 +346,36 @@ static void backwardStage(const StageArguments *arguments, Tile tile)
   const BatchNorm *b = arguments->batch;
   const bool train = arguments->gradients->train;
   accreal sum[MAX_TILE_CHANNELS], dot[MAX_TILE_CHANNELS];
+  if (arguments->cut != NULL) tileCut(arguments->cut, tile);
   tileGradSums(b, tile, arguments->parameters, sum, dot);
   addParameterGradients(arguments->gradients, arguments->parameters, tile.c, tile.cEnd - tile.c, sum, dot);
   if (b->out.data != NULL)
     tileGradInput(b, tile, arguments->parameters, train ? sum : NULL, train ? dot : NULL, arguments->count);
 }
 
-void THNN_(batchNormBackward)(const BatchNorm *b, const GradientOutputs *to, const ChannelParameters *parameters)
+/* True if the two have the same tiles, in the same layout. */
+static bool isSameGrid(const BatchNorm *a, const BatchNorm *b)
 {
+  if (a->layout != b->layout || a->dims != b->dims) return false;
+  for (int d = 0; d < a->dims; d++)
+    if (a->size[d] != b->size[d]) return false;
+  return a->tileChannels == b->tileChannels && a->blockPositions == b->blockPositions;
+}
+
+void THNN_(batchNormBackward)(const BatchNorm *b, const Cut *cut, const GradientOutputs *to,
+                              const ChannelParameters *parameters)
+{
+  Cut near;
+  if (cut != NULL && isSameGrid(&cut->batch, b)) {
+    near = *cut;
+    near.batch.nonTemporal = false; /* the sums read it next */
+    cut = &near;
+  } else if (cut != NULL) {
+    THNN_(batchNormCut)(cut);
+    cut = NULL;
+  }
   StageArguments arguments = {
-      .batch = b, .parameters = parameters, .gradients = to, .count = (accreal)b->positions};
+      .batch = b, .cut = cut, .parameters = parameters, .gradients = to, .count = (accreal)b->positions};
   if (b->positionBlocks == 1) {
     runStage(backwardStage, &arguments, false);
     return;

@@ -30,7 +30,7 @@ typedef struct Operand {
    adjacent ones are joined where the strides of every operand allow. The work is a grid of tiles of tileChannels
    channels x blockPositions positions, which depends only on sizes and layout. */
 typedef struct BatchNorm {
-  Operand x, g, out; /* input, gradOutput, and output or gradInput */
+  Operand x, g, out; /* input; gradOutput or, in the forward, the residual; output or gradInput */
   int64_t channels, positions;
   int dims;
   int64_t size[THNN_MAX_DIM];
@@ -88,6 +88,14 @@ typedef struct GradientOutputs {
   bool train; /* gradInput depends on the sums */
 } GradientOutputs;
 
+/* The backward of the activation after a sum: out = g where min(limit, max(0, .)) has passed it, else 0; without relu out =
+   g. x is the output of the activation, whose sign and limit tell the elements. */
+typedef struct Cut {
+  BatchNorm batch;
+  bool relu;
+  accreal limit; /* above 0; INFINITY: none */
+} Cut;
+
 /* Mean and centred sum of squares of each channel of x. */
 void THNN_(batchNormMoments)(const BatchNorm *batch, ChannelPairs result);
 
@@ -103,7 +111,8 @@ void THNN_(batchNormMergeMoments)(int64_t channels, accreal *mean, accreal *squa
 void THNN_(batchNormSaveStatistics)(const StatisticsOutputs *to, int64_t channels, ChannelPairs moments,
                                     accreal count);
 
-/* out = (x - mean) * inverseStd * weight + bias, and with relu min(limit, max(0, .)) of it */
+/* out = (x - mean) * inverseStd * weight + bias, plus g if there is a residual, and with relu min(limit, max(0, .)) of
+   it */
 void THNN_(batchNormNormalize)(const BatchNorm *batch, const ChannelParameters *parameters);
 
 /* sum(g) and sum(g * (x - mean)) of each channel. With relu, g counts only where the output is neither <= 0 nor at a
@@ -116,12 +125,14 @@ void THNN_(batchNormGradSums)(const BatchNorm *batch, const ChannelParameters *p
 void THNN_(batchNormGradInput)(const BatchNorm *batch, const ChannelParameters *parameters,
                                const ChannelPairs *sums, accreal count);
 
-/* All stages of the forward in training, and of the backward. Where one tile holds all positions of its channels, it
+void THNN_(batchNormCut)(const Cut *cut);
+
+/* All stages of the forward in training, and of the backward, whose g is cut->batch.out if there is a cut. Where one tile holds all positions of its channels, it
    stays in the cache from stage to stage. In the forward, parameters->mean and parameters->inverseStd are to->save_mean
    and to->save_std. */
 void THNN_(batchNormForward)(const BatchNorm *batch, const StatisticsOutputs *to,
                              const ChannelParameters *parameters);
-void THNN_(batchNormBackward)(const BatchNorm *batch, const GradientOutputs *to,
+void THNN_(batchNormBackward)(const BatchNorm *batch, const Cut *cut, const GradientOutputs *to,
                               const ChannelParameters *parameters);
 
 #endif

@@ -96,7 +96,8 @@ static void channelGradSums(const BatchNorm *b, const ChannelParameters *p, int6
 static void channelNormalize(const BatchNorm *b, const ChannelParameters *p, int64_t c, double mean)
 {
   for (int64_t i = 0; i < b->positions; i++) {
-    const double y = normalized(p, c, mean, element(b, &b->x, c, i));
+    double y = normalized(p, c, mean, element(b, &b->x, c, i));
+    if (b->g.data != NULL) y += element(b, &b->g, c, i);
     store(b, &b->out, c, i, (real)(p->relu ? relu(p, y) : y));
   }
 }
@@ -173,12 +174,28 @@ void THNN_(batchNormForward)(const BatchNorm *b, const StatisticsOutputs *to, co
     double mean, squares;
     channelMoments(b, c, &mean, &squares);
     saveChannel(to, c, mean, squares, (double)b->positions);
-    channelNormalize(b, p, c, p->relu ? *elementOf(p->mean, c) : mean);
+    channelNormalize(b, p, c, p->relu && b->g.data == NULL ? *elementOf(p->mean, c) : mean);
   }
 }
 
-void THNN_(batchNormBackward)(const BatchNorm *b, const GradientOutputs *to, const ChannelParameters *p)
+void THNN_(batchNormCut)(const Cut *cut)
 {
+  const BatchNorm *b = &cut->batch;
+  real rounded = 0;
+  storeElement(&rounded, 0, b->x.type, (real)cut->limit);
+  const double limit = loadElement(&rounded, 0, b->x.type);
+  for (int64_t c = 0; c < b->channels; c++)
+    for (int64_t i = 0; i < b->positions; i++) {
+      const double y = element(b, &b->x, c, i);
+      const bool passes = !cut->relu || !(y <= 0 || (y >= limit && limit < (double)INFINITY));
+      store(b, &b->out, c, i, passes ? (real)element(b, &b->g, c, i) : 0);
+    }
+}
+
+void THNN_(batchNormBackward)(const BatchNorm *b, const Cut *cut, const GradientOutputs *to,
+                              const ChannelParameters *p)
+{
+  if (cut != NULL) THNN_(batchNormCut)(cut);
   for (int64_t c = 0; c < b->channels; c++) {
     double sum, dot;
     channelGradSums(b, p, c, &sum, &dot);

@@ -65,7 +65,7 @@ static inline Tile tileAt(const BatchNorm *b, int64_t i)
 typedef enum Activation { IDENTITY, RELU, CLAMP, ACTIVATIONS } Activation;
 
 /* The function from the elements of x, g or both to the element of out, by its activation. SCALE is the gradient with
-   constant statistics. */
+   constant statistics, ADD the normalization with a residual g, CUT the gradient of the activation with output x. */
 typedef enum ElementMap {
   NORMALIZE,
   NORMALIZE_RELU,
@@ -75,16 +75,22 @@ typedef enum ElementMap {
   SCALE_CLAMP,
   GRADIENT,
   GRADIENT_RELU,
-  GRADIENT_CLAMP
+  GRADIENT_CLAMP,
+  ADD,
+  ADD_RELU,
+  ADD_CLAMP,
+  CUT,
+  CUT_RELU,
+  CUT_CLAMP
 } ElementMap;
 
 static inline ElementMap mapWith(ElementMap map, Activation activation) { return (ElementMap)(map + activation); }
 static ALWAYS_INLINE Activation activationOf(ElementMap map) { return (Activation)(map % ACTIVATIONS); }
-static ALWAYS_INLINE bool readsX(ElementMap map) { return map != SCALE; }
+static ALWAYS_INLINE bool readsX(ElementMap map) { return map != SCALE && map != CUT; }
 static ALWAYS_INLINE bool readsG(ElementMap map) { return map >= SCALE; }
 
 /* Per channel of a tile:
-     y = (x - mean) * scale + bias;  gradient = g * scale + ((x - mean) * slope + constant)
+     y = (x - mean) * scale + bias, plus g in ADD;  gradient = g * scale + ((x - mean) * slope + constant)
    Aligned, since channels-last loops load vectors of coefficients for every row. */
 typedef struct __attribute__((aligned(64))) Coefficients {
   real mean[MAX_TILE_CHANNELS], scale[MAX_TILE_CHANNELS], bias[MAX_TILE_CHANNELS], slope[MAX_TILE_CHANNELS],

@@ -87,6 +87,50 @@ class BatchNormalizationReLUFunction(FunctionBase):
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ..., limit: float = ...) -> Tensor: ...
 
+class BatchNormalizationAddFunction(FunctionBase):
+    """BatchNormalizationAdd: batch normalization, plus a residual, followed by min(limit, max(0, .)) if relu.
+
+      y = (input - mean) / sqrt(variance + eps) * weight + bias + residual
+      output = min(limit, max(0, y)) if relu, else y
+
+    Shapes: residual and output sized as input; the rest, the arguments and errors as in BatchNormalization; also ValueError
+    for a limit that is not above 0. NaN stays NaN.
+    In training a large input is read for its statistics; then input and residual are read and output is written: 4 tensors
+    pass through memory, where three functions move 8, or 7 where relu overwrites the sum.
+    Source: BatchNormalization, then an addition and torch.nn.ReLU or, with limit 6, torch.nn.ReLU6; He et al. 2015, the end
+    of a block. Added after 2017.
+
+    Calls:
+        BatchNormalizationAddFunction(running_mean, running_var, train, momentum, eps, relu, limit)(input, residual, weight, bias)
+        BatchNormalizationAddFunction.apply(input, residual, weight, bias, running_mean, running_var, train, momentum, eps, relu, limit)
+
+    Arguments:
+        input: Tensor (real): input (N, C, ...)
+        residual: Tensor (real): added to the normalized input, sized as input
+        weight: Tensor (real, or float32 where real is float16 or bfloat16) or None: scale (C), 1 where None
+        bias: Tensor (real, or float32 where real is float16 or bfloat16) or None: shift (C), 0 where None
+        running_mean: Tensor (real, or float32 where real is float16 or bfloat16) or None: running mean (C), None to keep none
+        running_var: Tensor (real, or float32 where real is float16 or bfloat16) or None: running variance (C), None to keep none
+        train: bool: training: statistics of the batch; evaluation: running statistics
+        momentum: float: factor of the batch in the running statistics
+        eps: float: added to the variance
+        relu: bool, default True: apply min(limit, max(0, .))
+        limit: float, default inf: largest output of relu; inf for none
+
+    real is float32, float64, float16 or bfloat16. It is the same for all arguments of a call that are described as real.
+
+    Gradients of BatchNormalizationAdd. gradResidual is gradOutput or, with relu, gradOutput where output is above 0 and
+    below a finite limit (or NaN), and 0 elsewhere; in half types an output that was rounded to the limit is at the limit.
+    The others are optional: BatchNormalization's gradients for gradResidual
+    in place of gradOutput, which is why gradResidual is always computed. The residual is not read.
+    A large output, gradOutput and input are read and gradResidual is written for the sums, then gradResidual and input are
+    read and gradInput is written: 7 tensors pass through memory, where separate functions move 8.
+    """
+    def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float, relu: bool = ..., limit: float = ...) -> None: ...
+    def __call__(self, input: Tensor, residual: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, residual: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ..., relu: bool = ..., limit: float = ...) -> Tensor: ...
+
 class GroupNormalizationFunction(FunctionBase):
     """GroupNormalization: each group of channels of each sample normalized to mean 0 and variance 1, then scaled by weight
     and shifted by bias, which have one number per channel.

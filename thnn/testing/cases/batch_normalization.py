@@ -300,6 +300,85 @@ BATCH_NORMALIZATION_RELU = Case(
 )
 
 
+# --- with a residual ----------------------------------------------------------------------------------------
+
+
+def _batch_normalization_add(
+    residual: Tensor, relu: bool, limit: float, **arguments: Any
+) -> tuple[Tensor, dict[str, Tensor]]:
+    output, made = _batch_normalization(**arguments)
+    output = output + residual
+    return _rectified(output, limit) if relu else output, made
+
+
+def _torch_batch_norm_add(residual: Tensor, relu: bool, limit: float, **arguments: Any) -> Tensor:
+    output = _torch_batch_norm(**arguments) + residual
+    if not relu:
+        return output
+    return F.relu_(output) if limit == math.inf else F.hardtanh_(output, 0.0, limit)
+
+
+def _separate_add(residual: Tensor, relu: bool, **arguments: Any) -> Tensor:
+    """The three functions, as a network calls them."""
+    output = _without_relu(**arguments) + residual
+    if not relu:
+        return output
+    if arguments["limit"] == math.inf:
+        return function_classes["ThresholdFunction"].apply(output, 0.0, 0.0, True)
+    return function_classes["HardTanhFunction"].apply(output, 0.0, arguments["limit"], True)
+
+
+def _added(sample: SampleInput, relu: bool = True, limit: float = math.inf, name: str = "") -> SampleInput:
+    residual = normal(*sample.arguments["input"](torch.Generator()).shape)
+    arguments = {**sample.arguments, "residual": residual, "relu": relu, "limit": limit}
+    return replace(sample, name=name or sample.name, arguments=arguments)
+
+
+def _add_rows() -> tuple[Row, ...]:
+    rows = []
+    large, middle, small = (32, 64, 56, 56), (32, 256, 14, 14), (8, 512, 7, 7)
+    for shape, relu in itertools.product((large, middle, small), (True, False)):
+        row = _row(*shape, goals={"other": _separate_add})
+        size = math.prod(shape) * 4.0
+        moved = {"fwd": 3 * size, "fb": (3 + (5 if relu else 3)) * size}
+        name = row.name.replace("BatchNormalization", "BatchNormalizationAdd") + ("" if relu else ", no ReLU")
+        rows.append(replace(row, name=name, sample=_added(row.sample, relu), bytes_moved=moved))
+    return tuple(rows)
+
+
+BATCH_NORMALIZATION_ADD = Case(
+    module="BatchNormalizationAdd",
+    reference=_batch_normalization_add,
+    baseline=_torch_batch_norm_add,
+    samples=(
+        *(_added(s) for s in BATCH_NORMALIZATION.samples),
+        *(_added(s, relu=False, name=f"{s.name}, no relu") for s in BATCH_NORMALIZATION.samples),
+        # Large samples do not reach the limit: in half types, outputs that round to it count as at the limit.
+        *(
+            _added(s, limit=1.5 if s.differentiable else 100.0, name=f"{s.name}, with a limit")
+            for s in BATCH_NORMALIZATION.samples
+        ),
+        _added(
+            _sample(
+                "minus infinity in evaluation", 4, 3, 5, input=_channel(-math.inf), train=False, small=False
+            )
+        ),
+        _added(_sample("blocks of positions", 40, 2, 30, 31, small=False)),
+        _added(BATCH_NORMALIZATION.samples[0], limit=6.0, name="relu6"),
+    ),
+    error_inputs=(
+        *BATCH_NORMALIZATION.error_inputs,
+        ErrorInput("residual of other images", {"residual": normal(3, 4, 2, 5)}, ValueError, "residual"),
+        ErrorInput(
+            "output of other images", {"output": normal(3, 4, 2, 5)}, ValueError, "output", phase="backward"
+        ),
+        *_LIMIT_ERRORS,
+        *(replace(error, phase="backward") for error in _LIMIT_ERRORS),
+    ),
+    rows=_add_rows(),
+)
+
+
 # --- stages -------------------------------------------------------------------------------------------------
 
 
