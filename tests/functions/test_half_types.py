@@ -129,7 +129,7 @@ TILED: dict[str, tuple[tuple[int, ...], tuple[int, ...], Callable[..., Tensor]]]
     ),
     "BatchNormalizationAdd": (
         IMAGES, (36, 36),
-        lambda x, w, b: thnn.BatchNormalizationAddFunction.apply(x, x * 2, w, b, None, None, True, 0.1, 1e-5),
+        lambda x, w, b: thnn.BatchNormalizationAddFunction.apply(x, x.detach() * 2, w, b, None, None, True, 0.1, 1e-5),
     ),
     "group_norm": (IMAGES, (36, 36), lambda x, w, b: f.group_norm(x, 4, w, b)),
     "group_norm of one sample": ((1, *IMAGES[1:]), (36, 36), lambda x, w, b: f.group_norm(x, 4, w, b)),
@@ -137,7 +137,7 @@ TILED: dict[str, tuple[tuple[int, ...], tuple[int, ...], Callable[..., Tensor]]]
     "rms_norm": (ROWS, (331,), lambda x, w: f.rms_norm(x, (331,), w)),
 }  # fmt: skip
 #: Their backward reads results that the forward has rounded.
-ROUNDED = {"softmax", "log_softmax", "local_response_norm"}
+ROUNDED = {"softmax", "log_softmax", "local_response_norm", "BatchNormalizationAdd"}
 LAYOUTS: dict[str, Callable[[Tensor], Tensor]] = {
     "contiguous": lambda x: x,
     "channels-last": lambda x: x.to(memory_format=torch.channels_last) if x.dim() == 4 else x,
