@@ -2,6 +2,7 @@
 #include "batch_norm/batch_norm.h"
 #include "elementwise/map.h"
 #include "runtime/integer.h"
+#include "simd/half_lanes.h"
 
 /* Channels summed at a time; their sums are on the stack. */
 #define SUM_CHANNELS 1024
@@ -77,7 +78,7 @@ static THTensor channels(const THTensor *tensor, int64_t c, int64_t n)
     part.stride[1] = part.stride[0];
     part.size[0] = 1;
   }
-  part.data = TH_DATA(tensor) + c * part.stride[1];
+  part.data = elementAt(tensor->data, c * part.stride[1], tensor->type);
   part.size[1] = n;
   return part;
 }
@@ -125,6 +126,8 @@ void THNN_(PReLU_accGradParameters)(THNNState *state, THTensor *input, THTensor 
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_SAME_SIZE(input, gradOutput);
   THNN_CHECK_IN_PLACE_UPDATE(gradWeight, NULL, input, gradOutput);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, gradOutput);
   THNN_RETURN_IF_META(state);
   if (nOutputPlane == 0) {
     double sum;

@@ -13,10 +13,11 @@ static void checkSlopes(THNNState *state, accreal lower, accreal upper)
 /* Writes the slopes of one block to noise: 1 where input > 0, else lower + u * range with u uniform in [0, 1). */
 static void drawBlock(const THNNMap *map, int64_t block, int64_t seed, real lower, real range)
 {
-  void *p[2];
+  THNNElements p[2];
   const int n = thnn_mapLoad(map, 2, block, p);
-  real *const noise = p[0];
-  const real *const x = p[1];
+  real chunk[2][THNN_MAP_BLOCK];
+  const real *const x = thnn_mapLoadChunk(map, p[1], 0, n, chunk[1]);
+  real *const noise = p[0].type == THNN_TYPE_OTHER ? p[0].data : chunk[0];
   for (int first = 0; first < n; first += TH_RANDOM_GROUP) {
     real u[TH_RANDOM_GROUP];
     th_uniform(seed, (block * THNN_MAP_BLOCK + first) / TH_RANDOM_GROUP, u);
@@ -24,7 +25,8 @@ static void drawBlock(const THNNMap *map, int64_t block, int64_t seed, real lowe
     THNN_PRAGMA(omp simd)
     for (int i = 0; i < count; i++) noise[first + i] = x[first + i] > 0 ? 1 : lower + u[i] * range;
   }
-  if (mapIsBuffered(map, n)) thnn_mapStoreBuffered(map, block, noise);
+  if (p[0].type != THNN_TYPE_OTHER) thnn_narrow(p[0].data, (float *)noise, p[0].type, n);
+  if (mapIsBuffered(map, n)) thnn_mapStoreBuffered(map, block, p[0].data);
 }
 
 void THNN_(RReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *noise, accreal lower,

@@ -1,13 +1,18 @@
 #include "modules/ClassNLLCriterion.h"
 #include "criterion/class_targets.h"
 #include "modules/SpatialClassNLLCriterion.h"
+#include "runtime/half.h"
 #include "runtime/streaming.h"
+
+typedef uint16_t Half __attribute__((may_alias));
 
 /* The positions of a target, one class each, as images x rows x width: N x H x W for (N, H, W), 1 x 1 x N for (N),
    1 x 1 x 1 for (1). The strides are for images, rows, positions and classes. */
 typedef struct Positions {
   int64_t images, rows, width, classes, ignoreIndex;
-  const real *input, *weights;
+  const void *input;
+  int32_t type; /* of input, which may be a half type */
+  const real *weights;
   const THIndex_t *target;
   int64_t inputStride[4], targetStride[3], weightStride;
 } Positions;
@@ -35,7 +40,8 @@ static Positions positionsOf(const THTensor *input, const THIndexTensor *target,
                                     : 1,
                  .classes = input->size[batched],
                  .ignoreIndex = ignoreIndex,
-                 .input = TH_DATA(input),
+                 .input = input->data,
+                 .type = input->type,
                  .weights = weights ? TH_DATA(weights) : NULL,
                  .target = (const THIndex_t *)target->data,
                  .weightStride = weights ? weights->stride[0] : 0};
@@ -129,6 +135,28 @@ static void checkTarget(THNNState *state, const Positions *p)
                      (long long)p->classes - 1, (long long)found[task], (long long)firstOf[task]);
 }
 
+/* The score of the class of each position of a run, of at most POSITIONS_PER_TASK positions; 0 where it is ignored. */
+static void gatherScores(const Positions *p, Run run, const THIndex_t *classes, real *score)
+{
+  const bool half = thnn_isHalf(p->type);
+  const int64_t offset = offsetOf(run, p->inputStride), step = p->inputStride[2], classStep = p->inputStride[3];
+  const real *const x = (const real *)p->input + (half ? 0 : offset);
+  const Half *const narrow = (const Half *)p->input + (half ? offset : 0);
+  Half halves[POSITIONS_PER_TASK];
+  for (int64_t i = 0; i < run.length; i++) {
+    const THIndex_t class = classes[i * p->targetStride[2]];
+    const int64_t ahead = MIN(i + POSITIONS_AHEAD, p->width - run.x - 1);
+    const THIndex_t next = classes[ahead * p->targetStride[2]];
+    const int64_t at = i * step + class * classStep, nextAt = ahead * step + next * classStep;
+    const bool ignored = class == p->ignoreIndex;
+    if (next != p->ignoreIndex)
+      __builtin_prefetch(half ? (const void *)(narrow + nextAt) : (const void *)(x + nextAt));
+    if (half) halves[i] = ignored ? 0 : narrow[at];
+    else score[i] = ignored ? 0 : x[at];
+  }
+  if (half) thnn_widen((float *)score, halves, p->type, run.length);
+}
+
 static void loss(THNNState *state, THTensor *input, THIndexTensor *target, THTensor *output, bool sizeAverage,
                  THTensor *weights, THTensor *total_weight, int64_t ignoreIndex)
 {
@@ -142,6 +170,7 @@ static void loss(THNNState *state, THTensor *input, THIndexTensor *target, THTen
   THNN_CHECK_NO_OVERLAP(total_weight, input);
   THNN_CHECK_NO_OVERLAP(total_weight, target);
   THNN_CHECK_NO_OVERLAP(total_weight, weights);
+  THNN_TAKES_HALF_OF(state, input);
   THNN_RETURN_IF_META(state);
   Positions p = positionsOf(input, target, weights, ignoreIndex);
   mergeRows(&p, p.inputStride);
@@ -154,17 +183,15 @@ static void loss(THNNState *state, THTensor *input, THIndexTensor *target, THTen
     const int64_t end = firstOfTask(task + 1, tasks, count);
     Run run;
     for (int64_t at = firstOfTask(task, tasks, count); at < end; at += run.length) {
-      run = runAt(&p, at, end);
+      run = runAt(&p, at, MIN(end, at + POSITIONS_PER_TASK));
       const THIndex_t *const classes = p.target + offsetOf(run, p.targetStride);
-      const real *const x = p.input + offsetOf(run, p.inputStride);
+      real score[POSITIONS_PER_TASK];
+      gatherScores(&p, run, classes, score);
       for (int64_t i = 0; i < run.length; i++) {
         const THIndex_t class = classes[i * p.targetStride[2]];
-        const int64_t ahead = MIN(i + POSITIONS_AHEAD, p.width - run.x - 1);
-        const THIndex_t next = classes[ahead * p.targetStride[2]];
-        if (next != p.ignoreIndex) __builtin_prefetch(x + ahead * p.inputStride[2] + next * p.inputStride[3]);
         if (class == p.ignoreIndex) continue;
         const double weight = weightOf(&p, class);
-        sum -= weight * x[i * p.inputStride[2] + class * p.inputStride[3]];
+        sum -= weight * score[i];
         total += weight;
       }
     }
@@ -213,6 +240,28 @@ static void gradientByClass(const THIndex_t *target, const real *slope, int64_t 
   }
 }
 
+/* The gradient of a run of a tensor of a half type, whose slopes are rounded once. With contiguous positions, classes of
+   16 bits are compared in the lanes of the slopes. */
+static void halfGradient(const THIndex_t *target, const Half *slope, int64_t length, int64_t targetStride,
+                         int64_t classes, Half *dx, const int64_t *stride)
+{
+  if (stride[2] == 1 && stride[3] != 1 && classes <= UINT16_MAX) {
+    uint16_t class[POSITIONS_PER_TASK];
+    for (int64_t i = 0; i < length; i++) class[i] = slope[i] ? (uint16_t)target[i * targetStride] : UINT16_MAX;
+    for (int64_t c = 0; c < classes; c++, dx += stride[3]) {
+      THNN_PRAGMA(omp simd)
+      for (int64_t i = 0; i < length; i++) dx[i] = class[i] == (uint16_t)c ? slope[i] : 0;
+    }
+    return;
+  }
+  const bool dense = stride[3] == 1 && (stride[2] == classes || length == 1);
+  if (dense) memset(dx, 0, sizeof(Half) * (size_t)(length * classes));
+  for (int64_t i = 0; i < length; i++, dx += stride[2]) {
+    for (int64_t c = 0; !dense && c < classes; c++) dx[c * stride[3]] = 0;
+    if (slope[i] != 0) dx[target[i * targetStride] * stride[3]] = slope[i];
+  }
+}
+
 static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, THTensor *gradInput,
                      bool sizeAverage, THTensor *weights, THTensor *total_weight, int64_t ignoreIndex)
 {
@@ -223,6 +272,8 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
   THNN_CHECK_NO_OVERLAP(gradInput, target);
   THNN_CHECK_NO_OVERLAP(gradInput, weights);
   THNN_CHECK_NO_OVERLAP(gradInput, total_weight);
+  THNN_TAKES_HALF_OF(state, input);
+  THNN_TAKES_HALF_OF(state, gradInput);
   THNN_RETURN_IF_META(state);
   Positions p = positionsOf(input, target, weights, ignoreIndex);
   int64_t stride[4];
@@ -253,6 +304,13 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
       if (class == p.ignoreIndex) continue;
       const real weight = weightOf(&p, class);
       slope[i] = factor * (!sizeAverage ? -weight : one ? -1 : -weight / total);
+    }
+    if (thnn_isHalf(gradInput->type)) {
+      Half narrow[POSITIONS_PER_TASK];
+      thnn_narrow(narrow, (const float *)slope, gradInput->type, run.length);
+      halfGradient(classes, narrow, run.length, p.targetStride[2], p.classes,
+                   (Half *)gradInput->data + offsetOf(run, stride), stride);
+      continue;
     }
     real *const dx = TH_DATA(gradInput) + offsetOf(run, stride);
     if (byClass) gradientByClass(classes, slope, run.length, p.targetStride[2], p.classes, dx, stride[3], stream);

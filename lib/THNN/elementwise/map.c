@@ -43,17 +43,26 @@ static bool sameStrides(const THNNTensor *a, const THNNTensor *b)
   return true;
 }
 
+/* Bytes of an element in the memory of the operand. */
+static int64_t bytesOf(const THNNOperand *operand, size_t elementBytes)
+{
+  return operand->type == THNN_TYPE_OTHER ? (int64_t)elementBytes : (int64_t)sizeof(uint16_t);
+}
+
 static bool isContiguous(const THNNOperand *operand, size_t elementBytes)
 {
-  return operand->type == THNN_TYPE_OTHER && operand->ndim == 1 && operand->stride[0] == (int64_t)elementBytes;
+  return operand->ndim == 1 && operand->stride[0] == bytesOf(operand, elementBytes);
 }
 
 /* True if the output is contiguous, aligned for non-temporal stores and not in place (its lines would be in the cache
-   already), and the operands are too large for a later reader to find the output in the cache. */
+   already), and the operands are too large for a later reader to find the output in the cache. Results of a half type take
+   longer with non-temporal stores. */
 static bool usesNonTemporalStores(const THNNMap *map)
 {
   const THNNOperand *output = &map->operand[0];
-  if (!map->writes || !isContiguous(output, map->elementBytes) || (uintptr_t)output->data % 64 != 0) return false;
+  if (!map->writes || map->converts || !isContiguous(output, map->elementBytes) ||
+      (uintptr_t)output->data % 64 != 0)
+    return false;
   for (int k = 1; k < map->count; k++)
     if (map->operand[k].data == map->operand[0].data) return false;
   return thnn_exceedsLastLevelCache(map->count * map->elements * (int64_t)map->elementBytes);
@@ -79,6 +88,7 @@ static void begin(THNNMap *map, size_t elementBytes, bool writes, bool reorder, 
   map->count = count;
   map->writes = writes;
   map->contiguous = true;
+  map->converts = false;
   map->nonTemporal = false;
   if (map->elements == 0) return;
 
@@ -94,6 +104,7 @@ static void begin(THNNMap *map, size_t elementBytes, bool writes, bool reorder, 
     else if (k == 0) thnn_memoryOrder(t, dims);
     makeOperand(&map->operand[k], t, dims, t->ndim, elementBytes);
     if (!isContiguous(&map->operand[k], elementBytes)) map->contiguous = false;
+    if (map->operand[k].type != THNN_TYPE_OTHER) map->converts = true;
   }
   map->nonTemporal = usesNonTemporalStores(map);
 }
@@ -166,11 +177,10 @@ static void copyBlock(const THNNOperand *operand, int64_t first, int64_t n, char
   }
 }
 
-/* The address of elements [first, first + n) if they are contiguous and need no conversion, or NULL. */
+/* The address of elements [first, first + n) if they are contiguous, or NULL. */
 static void *contiguousElements(const THNNOperand *operand, int64_t first, int n, size_t elementBytes)
 {
-  if (operand->type != THNN_TYPE_OTHER || operand->stride[0] != (int64_t)elementBytes ||
-      first % operand->size[0] + n > operand->size[0])
+  if (operand->stride[0] != bytesOf(operand, elementBytes) || first % operand->size[0] + n > operand->size[0])
     return NULL;
   char *p = operand->data;
   for (int d = 0; d < operand->ndim; d++) {
@@ -188,16 +198,17 @@ static int blockSize(const THNNMap *map, int64_t block)
 /* The number of elements that complete the last group of a block of n elements. */
 static int padding(const THNNMap *map, int n) { return map->writes ? -n & (THNN_MAP_GROUP - 1) : 0; }
 
-int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p)
+int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, THNNElements *p)
 {
   const int64_t first = block * THNN_MAP_BLOCK;
   const int n = blockSize(map, block), padded = padding(map, n);
   const size_t bytes = THNN_MAP_BLOCK * map->elementBytes;
   char *buffer = thnn_scratch((size_t)map->count * bytes);
   for (int k = 0; k < map->count; k++, buffer += bytes) {
-    p[k] = padded ? NULL : contiguousElements(&map->operand[k], first, n, map->elementBytes);
-    if (p[k]) continue;
-    p[k] = buffer;
+    void *const elements = padded ? NULL : contiguousElements(&map->operand[k], first, n, map->elementBytes);
+    p[k] = (THNNElements){elements, map->operand[k].type};
+    if (elements) continue;
+    p[k] = (THNNElements){buffer, THNN_TYPE_OTHER};
     if (k == 0 && map->writes) continue;
     copyBlock(&map->operand[k], first, n, buffer, false, map->elementBytes);
     memset(buffer + (size_t)n * map->elementBytes, 0, (size_t)padded * map->elementBytes);
@@ -232,11 +243,16 @@ bool thnn_findOutside(const THNNTensor *tensor, double low, double high, double 
   THNNMap map;
   thnn_mapBegin(&map, isFloat ? sizeof(float) : sizeof(double), false, 1, &tensor);
   for (int64_t block = 0; block < map.blocks; block++) {
-    void *p[1];
-    const int n = thnn_mapLoad(&map, 1, block, p);
-    for (int i = 0; i < n; i++) {
-      *value = isFloat ? ((const float *)p[0])[i] : ((const double *)p[0])[i];
-      if (!(*value >= low && *value <= high)) return true;
+    float chunk[THNN_MAP_CHUNK];
+    THNNElements p[1];
+    const int n = thnn_mapLoad(&map, 1, block, p), step = thnn_mapStep(&map);
+    for (int first = 0; first < n; first += step) {
+      const int count = MIN(step, n - first);
+      const void *const x = thnn_mapLoadChunk(&map, p[0], first, count, chunk);
+      for (int i = 0; i < count; i++) {
+        *value = isFloat ? ((const float *)x)[i] : ((const double *)x)[i];
+        if (!(*value >= low && *value <= high)) return true;
+      }
     }
   }
   return false;

@@ -3,6 +3,7 @@
 
 #include "elementwise/operands.h"
 #include "runtime/check.h"
+#include "runtime/half.h"
 #include "runtime/parallel.h"
 #include "runtime/streaming.h"
 
@@ -27,12 +28,14 @@
    view as an input.
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
-   otherwise through scratch memory (parallel.h). A loop over float32 also takes tensors of a half type, whose blocks it
-   converts in scratch memory; a function without another access to elements declares THNN_TAKES_HALF. Maps compute whole
-   groups of THNN_MAP_GROUP elements, so that an element's bits do not depend on its position. Sums accumulate in double,
-   in an order that depends on the shapes and strides, but not on the number of threads. */
+   otherwise through scratch memory (parallel.h). A loop over float32 also takes tensors of a half type, of which it
+   converts chunks of a block, which stay in the first-level cache; a function without another access to elements declares
+   THNN_TAKES_HALF. Maps compute whole groups of THNN_MAP_GROUP elements, so that an element's bits do not depend on its
+   position. Sums accumulate in double, in an order that depends on the shapes, the strides and the type, but not on the
+   number of threads. */
 
 #define THNN_MAP_BLOCK 2048
+#define THNN_MAP_CHUNK 1024 /* elements of a half type that are converted together */
 #define THNN_MAP_GROUP 16
 #define THNN_SUM_TASKS 1024
 
@@ -40,10 +43,16 @@
 extern "C" {
 #endif
 
+/* The adjacent elements of an operand in a block. */
+typedef struct THNNElements {
+  void *data;
+  int32_t type; /* the half type of the elements, or THNN_TYPE_OTHER: they are of the type of the loop */
+} THNNElements;
+
 /* Loading returns the number of elements of a block and sets p[k] to the elements of operand k, in place or copied to
    scratch memory; storing copies the elements of the output back. The buffered functions are for maps whose
    operands are not all contiguous, and for blocks that are not whole groups. */
-int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p);
+int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, THNNElements *p);
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p);
 
 /* Copies elements first to first + n - 1 of operand 0 to memory, or with `store` back. */
@@ -60,13 +69,36 @@ static inline bool mapIsBuffered(const THNNMap *map, int n)
   return !map->contiguous || (map->writes && n % THNN_MAP_GROUP != 0);
 }
 
-static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, void **p)
+static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, THNNElements *p)
 {
   const int64_t first = block * THNN_MAP_BLOCK, rest = map->elements - first;
   const int n = rest < THNN_MAP_BLOCK ? (int)rest : THNN_MAP_BLOCK;
   if (mapIsBuffered(map, n)) return thnn_mapLoadBuffered(map, block, p);
-  for (int k = 0; k < count; k++) p[k] = map->operand[k].data + first * (int64_t)map->elementBytes;
+  for (int k = 0; k < count; k++) {
+    const int32_t type = map->operand[k].type;
+    const size_t bytes = type == THNN_TYPE_OTHER ? map->elementBytes : sizeof(uint16_t);
+    p[k] = (THNNElements){map->operand[k].data + first * (int64_t)bytes, type};
+  }
   return n;
+}
+
+/* The elements of a block that a loop computes at a time. */
+static inline int thnn_mapStep(const THNNMap *map) { return map->converts ? THNN_MAP_CHUNK : THNN_MAP_BLOCK; }
+
+/* The address of element `first`. */
+static inline void *thnn_elementsFrom(const THNNMap *map, THNNElements elements, int first)
+{
+  return (char *)elements.data +
+         (size_t)first * (elements.type == THNN_TYPE_OTHER ? map->elementBytes : sizeof(uint16_t));
+}
+
+/* The address of elements first to first + n - 1 for the loop: in place, or converted in the chunk. */
+static inline void *thnn_mapLoadChunk(const THNNMap *map, THNNElements elements, int first, int n, void *chunk)
+{
+  void *const from = thnn_elementsFrom(map, elements, first);
+  if (elements.type == THNN_TYPE_OTHER) return from;
+  thnn_widen((float *)chunk, from, elements.type, n);
+  return chunk;
 }
 
 #ifdef __cplusplus
@@ -92,39 +124,63 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
 #define THNN_MAP_FOR(block, map, ...) THNN_MAP_FOR_(block, (map).blocks, (map).elements, __VA_ARGS__)
 
 #define THNN_MAP_LOAD_(map, count, block)                                                                    \
-  void *thnn_p[count];                                                                                       \
+  THNNElements thnn_p[count];                                                                                \
   const int thnn_n = thnn_mapLoad(&(map), count, block, thnn_p);
 
 #define THNN_MAP_STORE_(map, block)                                                                          \
-  if (mapIsBuffered(&(map), thnn_n)) thnn_mapStoreBuffered(&(map), block, thnn_p[0]);
+  if (mapIsBuffered(&(map), thnn_n)) thnn_mapStoreBuffered(&(map), block, thnn_p[0].data);
 
-#define THNN_MAP_LOOP_(map, count, ...)                                                                      \
-  real *const thnn_y = (real *)thnn_p[0];                                                                    \
+/* Statements for thnn_c elements of a block from thnn_first on, with memory for the conversion of each operand. */
+#define THNN_MAP_CHUNKS_(map, count, n, ...)                                                                 \
+  for (int thnn_first = 0, thnn_step = thnn_mapStep(&(map)); thnn_first < (n); thnn_first += thnn_step) {    \
+    const int thnn_c = (n) - thnn_first < thnn_step ? (n) - thnn_first : thnn_step;                          \
+    real thnn_chunk[count][THNN_MAP_CHUNK] __attribute__((aligned(64)));                                     \
+    __VA_ARGS__                                                                                              \
+  }
+
+/* Declares a##_data, the elements of operand k from thnn_first on; thnn_isReal is a constant. */
+#define THNN_MAP_DATA_(map, k, a)                                                                            \
+  const real *const a##_data =                                                                               \
+      thnn_isReal ? (const real *)thnn_p[k].data + thnn_first                                                \
+                  : (const real *)thnn_mapLoadChunk(&(map), thnn_p[k], thnn_first, thnn_c, thnn_chunk[k]);
+
+#define THNN_MAP_LOOP_(map, count, load, ...)                                                                \
   if ((map).nonTemporal) {                                                                                   \
-    for (int thnn_g = 0; thnn_g < thnn_n; thnn_g += THNN_MAP_GROUP) {                                        \
-      real thnn_group[THNN_MAP_GROUP];                                                                       \
+    enum { thnn_isReal = true, thnn_c = THNN_MAP_GROUP };                                                    \
+    real thnn_group[THNN_MAP_GROUP], (*const thnn_chunk)[THNN_MAP_GROUP] = NULL;                             \
+    for (int thnn_first = 0; thnn_first < thnn_n; thnn_first += THNN_MAP_GROUP) {                            \
       for (int thnn_k = 1; thnn_k < count; thnn_k++)                                                         \
-        thnn_prefetchAhead((const real *)thnn_p[thnn_k] + thnn_g, THNN_MAP_GROUP * (int)sizeof(real));       \
+        thnn_prefetchAhead((const real *)thnn_p[thnn_k].data + thnn_first,                                   \
+                           THNN_MAP_GROUP * (int)sizeof(real));                                              \
+      load                                                                                                   \
       THNN_PRAGMA(omp simd)                                                                                  \
       for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i++) {                                              \
-        const int thnn_at = thnn_g + thnn_i;                                                                 \
+        const int thnn_at __attribute__((unused)) = thnn_first + thnn_i;                                     \
         thnn_group[thnn_i] = __VA_ARGS__;                                                                    \
       }                                                                                                      \
       for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i += VL)                                            \
-        v_stream(thnn_y + thnn_g + thnn_i, v_load(thnn_group + thnn_i));                                     \
+        v_stream((real *)thnn_p[0].data + thnn_first + thnn_i, v_load(thnn_group + thnn_i));                 \
     }                                                                                                        \
   } else {                                                                                                   \
-    THNN_PRAGMA(omp simd)                                                                                    \
-    for (int thnn_at = 0; thnn_at < ((thnn_n + THNN_MAP_GROUP - 1) & -THNN_MAP_GROUP); thnn_at++)            \
-      thnn_y[thnn_at] = __VA_ARGS__;                                                                         \
+    enum { thnn_isReal = false };                                                                            \
+    THNN_MAP_CHUNKS_(map, count, (thnn_n + THNN_MAP_GROUP - 1) & -THNN_MAP_GROUP,                            \
+      load                                                                                                   \
+      void *const thnn_result = thnn_elementsFrom(&(map), thnn_p[0], thnn_first);                            \
+      const bool thnn_isHalf_ = thnn_p[0].type != THNN_TYPE_OTHER;                                           \
+      real *const thnn_y = thnn_isHalf_ ? thnn_chunk[0] : (real *)thnn_result;                               \
+      THNN_PRAGMA(omp simd)                                                                                  \
+      for (int thnn_i = 0; thnn_i < (thnn_c & -THNN_MAP_GROUP); thnn_i++) {                                  \
+        const int thnn_at __attribute__((unused)) = thnn_first + thnn_i;                                     \
+        thnn_y[thnn_i] = __VA_ARGS__;                                                                        \
+      }                                                                                                      \
+      if (thnn_isHalf_) thnn_narrow(thnn_result, (float *)thnn_y, thnn_p[0].type, thnn_c);)                  \
   }
 
 #define THNN_MAP_BLOCK2(map, block, a, ...)                                                                  \
   {                                                                                                          \
     THNN_MAP_LOAD_(map, 2, block)                                                                            \
-    const real *a##_data = (real *)thnn_p[1];                                                                \
-    THNN_MAP_LOOP_(map, 2, ({                                                                                \
-      const real a = a##_data[thnn_at];                                                                      \
+    THNN_MAP_LOOP_(map, 2, THNN_MAP_DATA_(map, 1, a), ({                                                     \
+      const real a = a##_data[thnn_i];                                                                       \
       (real)(__VA_ARGS__);                                                                                   \
     }))                                                                                                      \
     THNN_MAP_STORE_(map, block)                                                                              \
@@ -133,9 +189,8 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
 #define THNN_MAP_BLOCK3(map, block, a, b, ...)                                                               \
   {                                                                                                          \
     THNN_MAP_LOAD_(map, 3, block)                                                                            \
-    const real *a##_data = (real *)thnn_p[1], *b##_data = (real *)thnn_p[2];                                 \
-    THNN_MAP_LOOP_(map, 3, ({                                                                                \
-      const real a = a##_data[thnn_at], b = b##_data[thnn_at];                                               \
+    THNN_MAP_LOOP_(map, 3, THNN_MAP_DATA_(map, 1, a) THNN_MAP_DATA_(map, 2, b), ({                           \
+      const real a = a##_data[thnn_i], b = b##_data[thnn_i];                                                 \
       (real)(__VA_ARGS__);                                                                                   \
     }))                                                                                                      \
     THNN_MAP_STORE_(map, block)                                                                              \
@@ -144,9 +199,8 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
 #define THNN_MAP_BLOCK4(map, block, a, b, c, ...)                                                            \
   {                                                                                                          \
     THNN_MAP_LOAD_(map, 4, block)                                                                            \
-    const real *a##_data = (real *)thnn_p[1], *b##_data = (real *)thnn_p[2], *c##_data = (real *)thnn_p[3];  \
-    THNN_MAP_LOOP_(map, 4, ({                                                                                \
-      const real a = a##_data[thnn_at], b = b##_data[thnn_at], c = c##_data[thnn_at];                        \
+    THNN_MAP_LOOP_(map, 4, THNN_MAP_DATA_(map, 1, a) THNN_MAP_DATA_(map, 2, b) THNN_MAP_DATA_(map, 3, c), ({ \
+      const real a = a##_data[thnn_i], b = b##_data[thnn_i], c = c##_data[thnn_i];                           \
       (real)(__VA_ARGS__);                                                                                   \
     }))                                                                                                      \
     THNN_MAP_STORE_(map, block)                                                                              \
@@ -185,30 +239,33 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   total = 0;                                                                                                 \
   for (int64_t thnn_task = 0; thnn_task < thnn_map.tasks; thnn_task++) total += thnn_partial[thnn_task];
 
-#define THNN_SUM_LOOP_                                                                                       \
-  THNN_PRAGMA(omp simd reduction(+ : thnn_sum))                                                              \
-  for (int thnn_i = 0; thnn_i < thnn_n; thnn_i++)
+/* `load` declares the addresses of the inputs. */
+#define THNN_SUM_LOOP_(count, load, ...)                                                                     \
+  enum { thnn_isReal = false };                                                                              \
+  THNN_MAP_CHUNKS_(thnn_map, count, thnn_n,                                                                  \
+    load                                                                                                     \
+    THNN_PRAGMA(omp simd reduction(+ : thnn_sum))                                                            \
+    for (int thnn_i = 0; thnn_i < thnn_c; thnn_i++) { __VA_ARGS__ })
 
 #define THNN_SUM2(total, a, first, b, second, ...)                                                           \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(false, 2, first, second)                                                                 \
     THNN_SUM_FOR_(total, 2,                                                                                  \
-      const real *a##_data = (real *)thnn_p[0], *b##_data = (real *)thnn_p[1];                               \
-      THNN_SUM_LOOP_ {                                                                                       \
+      THNN_SUM_LOOP_(2, THNN_MAP_DATA_(thnn_map, 0, a) THNN_MAP_DATA_(thnn_map, 1, b),                       \
         const real a = a##_data[thnn_i], b = b##_data[thnn_i];                                               \
         thnn_sum += (__VA_ARGS__);                                                                           \
-      })                                                                                                     \
+      ))                                                                                                     \
   } while (0)
 
 #define THNN_SUM3(total, a, first, b, second, c, third, ...)                                                 \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(false, 3, first, second, third)                                                          \
     THNN_SUM_FOR_(total, 3,                                                                                  \
-      const real *a##_data = (real *)thnn_p[0], *b##_data = (real *)thnn_p[1], *c##_data = (real *)thnn_p[2];\
-      THNN_SUM_LOOP_ {                                                                                       \
+      THNN_SUM_LOOP_(3,                                                                                      \
+        THNN_MAP_DATA_(thnn_map, 0, a) THNN_MAP_DATA_(thnn_map, 1, b) THNN_MAP_DATA_(thnn_map, 2, c),        \
         const real a = a##_data[thnn_i], b = b##_data[thnn_i], c = c##_data[thnn_i];                         \
         thnn_sum += (__VA_ARGS__);                                                                           \
-      })                                                                                                     \
+      ))                                                                                                     \
   } while (0)
 
 /* clang-format on */

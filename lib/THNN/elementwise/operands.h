@@ -20,10 +20,11 @@ typedef struct THNNOperand {
 
 typedef struct THNNMap {
   int64_t elements, blocks, tasks;
-  size_t elementBytes; /* size in bytes */
+  size_t elementBytes; /* size in bytes of an element of the loop */
   int count;
   bool writes;      /* operand 0 is an output */
   bool contiguous;  /* all operands are */
+  bool converts;    /* an operand is of a half type */
   bool nonTemporal; /* the output is written with non-temporal stores */
   THNNOperand operand[THNN_MAP_TENSORS];
 } THNNMap;

@@ -81,7 +81,29 @@ static ALWAYS_INLINE void narrowFloat16s(uint16_t *to, const float *from, int64_
 #define FOR_EACH_VECTOR(i, lanes, n) for (; i <= n - lanes; i += lanes)
 
 AVX2 static void widenBFloat16_avx2(float *to, const uint16_t *from, int64_t n) { widenBFloat16s(to, from, n); }
-AVX2 static void narrowBFloat16_avx2(uint16_t *to, const float *from, int64_t n) { narrowBFloat16s(to, from, n); }
+/* Compilers convert the rounded bits and select those of NaN element by element of a vector; here a comparison finds the
+   NaNs of two vectors, which are rare, and the upper halves of two vectors become one. */
+AVX2 static void narrowBFloat16_avx2(uint16_t *to, const float *from, int64_t n)
+{
+  const __m256i half = _mm256_set1_epi32(0x7fff), one = _mm256_set1_epi32(1);
+  int64_t i = 0;
+  FOR_EACH_VECTOR(i, 16, n)
+  {
+    const __m256 x = _mm256_loadu_ps(from + i), y = _mm256_loadu_ps(from + i + 8);
+    if (__builtin_expect(_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_UNORD_Q)), 0)) {
+      narrowBFloat16s(to + i, from + i, 16);
+      continue;
+    }
+    const __m256i a = _mm256_castps_si256(x), b = _mm256_castps_si256(y);
+    const __m256i isOddA = _mm256_and_si256(_mm256_srli_epi32(a, 16), one),
+                  isOddB = _mm256_and_si256(_mm256_srli_epi32(b, 16), one);
+    const __m256i roundedA = _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(a, half), isOddA), 16),
+                  roundedB = _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(b, half), isOddB), 16);
+    _mm256_storeu_si256((__m256i *)(to + i),
+                        _mm256_permute4x64_epi64(_mm256_packus_epi32(roundedA, roundedB), 0xd8));
+  }
+  narrowBFloat16s(to + i, from + i, n - i);
+}
 AVX2 static void widenFloat16_avx2(float *to, const uint16_t *from, int64_t n)
 {
   int64_t i = 0;
@@ -102,7 +124,25 @@ AVX512 static void widenBFloat16_avx512(float *to, const uint16_t *from, int64_t
 }
 AVX512 static void narrowBFloat16_avx512(uint16_t *to, const float *from, int64_t n)
 {
-  narrowBFloat16s(to, from, n);
+  static const uint16_t upperHalves[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+                                           33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+  const __m512i half = _mm512_set1_epi32(0x7fff), one = _mm512_set1_epi32(1), lowest = _mm512_set1_epi32(0x10000),
+                upper = _mm512_loadu_si512(upperHalves);
+  int64_t i = 0;
+  FOR_EACH_VECTOR(i, 32, n)
+  {
+    const __m512 x = _mm512_loadu_ps(from + i), y = _mm512_loadu_ps(from + i + 16);
+    if (__builtin_expect(_mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q), 0)) {
+      narrowBFloat16s(to + i, from + i, 32);
+      continue;
+    }
+    const __m512i a = _mm512_castps_si512(x), b = _mm512_castps_si512(y);
+    const __m512i moreA = _mm512_add_epi32(a, half), moreB = _mm512_add_epi32(b, half);
+    const __m512i roundedA = _mm512_mask_add_epi32(moreA, _mm512_test_epi32_mask(a, lowest), moreA, one),
+                  roundedB = _mm512_mask_add_epi32(moreB, _mm512_test_epi32_mask(b, lowest), moreB, one);
+    _mm512_storeu_si512(to + i, _mm512_permutex2var_epi16(roundedA, upper, roundedB));
+  }
+  narrowBFloat16s(to + i, from + i, n - i);
 }
 AVX512 static void widenFloat16_avx512(float *to, const uint16_t *from, int64_t n)
 {
