@@ -129,7 +129,8 @@ class BatchNormalizationAddFunction(BatchNormalization):
         }  # fmt: skip
         if context == TRANSFORM:
             kept = [values.get(name) for name in _kept_names]
-            return calls.gradients(BatchNormalizationAddFunction, needs, gradOutput, kept)
+            made: Any = BatchNormalizationAddFunction
+            return calls.gradients(made, needs, gradOutput, kept)
         found = BatchNormalizationAddFunction._rule(needs, gradOutput, **values)
         names = ("gradInput", "gradResidual", "gradWeight", "gradBias")
         return (*(found.get(name) for name in names), None)
