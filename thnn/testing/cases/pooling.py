@@ -71,12 +71,15 @@ def _max_pooling(
     rows, columns, seen = _windows(input, kW, kH, dW, dH, padW, padH, ceil_mode, dilationW, dilationH)
     row, column = _cross(rows, columns)
     inside = (row >= 0) & (row < H) & (column >= 0) & (column < W)
-    # argmax returns the first of equal values and treats NaN as the largest; where -inf wins, it may select
-    # padding.
+    # argmax returns the first of equal values and treats NaN as the largest, but the last NaN wins; where -inf wins, it
+    # may select padding.
     best = seen.masked_fill(~inside, -math.inf).argmax(-1, keepdim=True)
     first = inside.to(torch.uint8).argmax(-1, keepdim=True).expand_as(best)
     best = torch.where(seen.gather(-1, best) == -math.inf, first, best)
     best = torch.where(inside.expand_as(seen).gather(-1, best), best, first)
+    nan = seen.isnan() & inside
+    last_nan = nan.shape[-1] - 1 - nan.flip(-1).to(torch.uint8).argmax(-1, keepdim=True)
+    best = torch.where(nan.any(-1, keepdim=True), last_nan, best)
     nothing = ~inside.any(-1)
     position = (row * W + column).expand_as(seen).gather(-1, best).squeeze(-1)
     output = seen.gather(-1, best).squeeze(-1)
@@ -150,6 +153,7 @@ _SAMPLES = (
     _sample("5x5, stride 1, padding 2", normal(2, 40, 11, 12), (5, 5), (1, 1), (2, 2), small=False),
     _sample("5x3, stride 3", normal(1, 3, 150, 131), (5, 3), (3, 3), (2, 1), small=False),
     _sample("not finite", given(_NOT_FINITE), (2, 2), (1, 1), small=False),
+    _sample("only NaN", given([[[math.nan] * 4] * 3]), (2, 2), (1, 1), (1, 1), small=False),
 )
 
 _GEOMETRY = (
