@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import runpy
 import subprocess
@@ -135,6 +136,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def built_tree(tmp_path_factory: pytest.TempPathFactory) -> BuiltTree:
     return build_copy(*(tmp_path_factory.mktemp(name) for name in ("tree", "poison", "wheel")))
+
+
+@pytest.fixture
+def without_ziglang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hides the compiler of the extra `compiler`, which `make wheels` installs."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda n, *a: None if n == "ziglang" else find_spec(n, *a)
+    )
 
 
 @pytest.fixture

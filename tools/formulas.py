@@ -106,15 +106,21 @@ def _statement(text: str) -> str:
 def _cases(text: str) -> str:
     if " where " not in text:
         return _expression(text)
-    rows = []
-    for part in re.split(r", (?=else |.+? where )", text):
-        value, _, condition = part.partition(" where ")
-        if condition:
-            rows.append(rf"{_expression(value)} & \text{{where }} {_expression(condition)}")
-        elif value.startswith("else "):
-            rows.append(rf"{_expression(value.removeprefix('else '))} & \text{{else}}")
+    parts = [""]
+    for piece in re.split(r"(, )", text):
+        whole = parts[-1].count("(") == parts[-1].count(")")
+        if piece == ", " and whole and " where " in parts[-1]:
+            parts.append("")
         else:
-            raise NotAFormula(f"{text!r} has a case without condition")
+            parts[-1] += piece
+    *conditional, other = parts
+    if not conditional or not other.startswith("else "):
+        raise NotAFormula(f"{text!r} does not end with else")
+    rows = []
+    for part in conditional:
+        value, _, condition = part.partition(" where ")
+        rows.append(rf"{_expression(value)} & \text{{where }} {_expression(condition)}")
+    rows.append(rf"{_expression(other.removeprefix('else '))} & \text{{else}}")
     return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
 
 

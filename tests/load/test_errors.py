@@ -285,6 +285,7 @@ def test_kernel_that_uses_a_hidden_core(write: Write) -> None:
     )
 
 
+@pytest.mark.usefixtures("without_ziglang")
 def test_no_compiler(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     header = write()
     monkeypatch.setenv("CC", "no-such-compiler")

@@ -56,6 +56,7 @@ def test_nothing_is_missing_here(capsys: pytest.CaptureFixture[str]) -> None:
         ("", ()),
     ],
 )
+@pytest.mark.usefixtures("without_ziglang")
 def test_a_machine_without_a_compiler(
     manager: str,
     commands: tuple[str, ...],

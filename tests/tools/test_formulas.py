@@ -21,6 +21,8 @@ FORMULAS = {
     "y = sum over the rows of bag b of x": r"y = \sum_{\text{the rows of bag b}} x",
     "y = 0 where -t <= x <= t, x where x > 9, else 1": r"y = \begin{cases} 0 & \text{where } -t \le x \le t \\ "
     r"x & \text{where } x > 9 \\ 1 & \text{else} \end{cases}",
+    "y = max(0, x) where relu, else x": r"y = \begin{cases} \max\left(0, x\right) & \text{where } \text{relu} \\ "
+    r"x & \text{else} \end{cases}",
     "y = x * u with u = max(x, 0) and 0 <= x < 1": r"y = x \cdot u, \quad u = \max\left(x, 0\right), \quad 0 \le x < 1",
 }
 

@@ -91,12 +91,12 @@ class BatchNormalizationAddFunction(FunctionBase):
     """BatchNormalizationAdd: batch normalization, plus a residual, followed by min(limit, max(0, .)) if relu.
 
       y = (input - mean) / sqrt(variance + eps) * weight + bias + residual
-      output = min(limit, max(0, y)) if relu, else y
+      output = min(limit, max(0, y)) where relu, else y
 
-    Shapes: residual and output sized as input; the rest, the arguments and errors as in BatchNormalization; also ValueError
-    for a limit that is not above 0. NaN stays NaN.
-    In training a large input is read for its statistics; then input and residual are read and output is written: 4 tensors
-    pass through memory, where three functions move 8, or 7 where relu overwrites the sum.
+    NaN stays NaN. In training a large input is read for its statistics; then input and residual are read and output is
+    written: 4 tensors pass through memory, where three functions move 8, or 7 where relu overwrites the sum.
+    Shapes: residual and output sized as input; all others as in BatchNormalization.
+    Errors: as in BatchNormalization; also ValueError for a limit that is not above 0.
     Source: BatchNormalization, then an addition and torch.nn.ReLU or, with limit 6, torch.nn.ReLU6; He et al. 2015, the end
     of a block. Added after 2017.
 
@@ -121,10 +121,10 @@ class BatchNormalizationAddFunction(FunctionBase):
 
     Gradients of BatchNormalizationAdd. gradResidual is gradOutput or, with relu, gradOutput where output is above 0 and
     below a finite limit (or NaN), and 0 elsewhere; in half types an output that was rounded to the limit is at the limit.
-    The others are optional: BatchNormalization's gradients for gradResidual
-    in place of gradOutput, which is why gradResidual is always computed. The residual is not read.
-    A large output, gradOutput and input are read and gradResidual is written for the sums, then gradResidual and input are
-    read and gradInput is written: 7 tensors pass through memory, where separate functions move 8.
+    All others are optional: the gradients of BatchNormalization with gradResidual in place of gradOutput, which is why
+    gradResidual is always computed. The residual is not read. A large output, gradOutput and input are read and
+    gradResidual is written for the sums, then gradResidual and input are read and gradInput is written: 7 tensors pass
+    through memory, where separate functions move 8.
     """
     def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float, relu: bool = ..., limit: float = ...) -> None: ...
     def __call__(self, input: Tensor, residual: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
