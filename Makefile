@@ -15,7 +15,7 @@ SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(s
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quick mutants soak memory fuzz matrix bench lint format docs sanitize cuda emulate wheels aarch64
+.PHONY: help setup demo test quick mutants soak memory fuzz tsan matrix bench lint format docs sanitize cuda emulate wheels aarch64
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -121,6 +121,23 @@ fuzz: $(READY) ## generate headers, arguments and tensors for MINUTES, under the
 	$(BUILD_SANITIZED)
 	cd $(SANITIZED) && $(SANITIZER) PYTHONPATH=$(CURDIR)/$(SANITIZED):$(CURDIR) $(CURDIR)/$(BIN)/python -m tools.fuzz \
 	  --minutes $(MINUTES) --seed $(SEED) $(ARGS)
+
+# Random calls of Python threads and of parallel regions, under ThreadSanitizer. Only thnn's libraries are instrumented;
+# accesses of torch and Python are left out. gcc's ThreadSanitizer needs addresses that are not randomized.
+RACES := build/tsan
+RACE_MINUTES ?= 5
+TSAN = LD_PRELOAD="$$(cc -print-file-name=libtsan.so)" OMP_WAIT_POLICY=passive \
+  TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1:exitcode=66" setarch -R
+tsan: $(READY) ## search for races of threads by random calls under ThreadSanitizer
+	mkdir -p $(RACES)
+	rm -rf $(RACES)/thnn $(RACES)/tools
+	cp -r thnn tools generic VERSION $(RACES)
+	rm -f $(RACES)/thnn/*.so
+	$(BIN)/python -c 'from pathlib import Path; from tools.build import build; \
+	  build(Path.cwd(), Path("$(RACES)/thnn"), ("-DTHNN_SANITIZE_THREADS=ON", "-DTHNN_X86_VARIANTS=OFF"), \
+	  Path("$(RACES)/cmake"))'
+	cd $(RACES) && $(TSAN) $(CURDIR)/$(BIN)/python -m tools.soak --minutes $(RACE_MINUTES) --threads 1 --seed $(SEED)
+	cd $(RACES) && $(TSAN) $(CURDIR)/$(BIN)/python -m tools.soak --minutes $(RACE_MINUTES) --threads 4 --seed $(SEED)
 
 # The CUDA library for one architecture, and the rules of its kernels. No GPU is needed.
 cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernels

@@ -19,7 +19,51 @@ typedef void (*RegionBody)(void *data);
 /* Inside another region the body would share its iterations with the threads of that region. */
 static bool isSerial(unsigned threads) { return threads == 1 && !omp_in_parallel(); }
 
-#ifndef __clang__
+#ifdef THNN_PTHREAD_REGIONS
+
+/* For ThreadSanitizer, which sees how threads of pthreads wait for one another, but not those of libgomp, which is not
+   instrumented: the end of a region would be unknown to it. Each region of several threads creates them. */
+#include <pthread.h>
+
+typedef struct Member {
+  RegionBody body;
+  void *data;
+  int number, count;
+} Member;
+
+static _Thread_local Member own = {.count = 1};
+
+HIDDEN int omp_get_thread_num(void) { return own.number; }
+HIDDEN int omp_get_num_threads(void) { return own.count; }
+HIDDEN int omp_in_parallel(void) { return own.body != NULL; }
+
+static void *runMember(void *member)
+{
+  const Member outer = own;
+  own = *(Member *)member;
+  own.body(own.data);
+  own = outer;
+  return NULL;
+}
+
+HIDDEN void __wrap_GOMP_parallel(RegionBody body, void *data, unsigned threads, unsigned flags)
+{
+  (void)flags;
+  if (isSerial(threads)) {
+    body(data);
+    return;
+  }
+  const int count = omp_in_parallel() ? 1 : threads > 0 ? (int)threads : omp_get_max_threads();
+  Member members[count];
+  pthread_t created[count];
+  for (int i = 0; i < count; i++) members[i] = (Member){body, data, i, count};
+  for (int i = 1; i < count; i++)
+    if (pthread_create(&created[i], NULL, runMember, &members[i]) != 0) abort();
+  runMember(&members[0]);
+  for (int i = 1; i < count; i++) pthread_join(created[i], NULL);
+}
+
+#elif !defined(__clang__)
 
 /* gcc calls GOMP_parallel, and the linker replaces the call by one of __wrap_GOMP_parallel (--wrap in
    CMakeLists.txt). */
