@@ -147,10 +147,13 @@ static void gatherScores(const Positions *p, Run run, const THIndex_t *classes, 
     const THIndex_t class = classes[i * p->targetStride[2]];
     const int64_t ahead = MIN(i + POSITIONS_AHEAD, p->width - run.x - 1);
     const THIndex_t next = classes[ahead * p->targetStride[2]];
-    const int64_t at = i * step + class * classStep, nextAt = ahead * step + next * classStep;
+    /* ignoreIndex may be any number, also one whose offset would overflow. */
+    if (next != p->ignoreIndex) {
+      const int64_t at = ahead * step + next * classStep;
+      __builtin_prefetch(half ? (const void *)(narrow + at) : (const void *)(x + at));
+    }
     const bool ignored = class == p->ignoreIndex;
-    if (next != p->ignoreIndex)
-      __builtin_prefetch(half ? (const void *)(narrow + nextAt) : (const void *)(x + nextAt));
+    const int64_t at = ignored ? 0 : i * step + class * classStep;
     if (half) halves[i] = ignored ? 0 : narrow[at];
     else score[i] = ignored ? 0 : x[at];
   }
