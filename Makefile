@@ -15,7 +15,7 @@ SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(s
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quick mutants soak memory fuzz tsan matrix bench lint format docs sanitize cuda emulate wheels aarch64
+.PHONY: help setup demo test quick mutants soak memory fuzz tsan chaos matrix bench lint format docs sanitize cuda emulate wheels aarch64
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -138,6 +138,10 @@ tsan: $(READY) ## search for races of threads by random calls under ThreadSaniti
 	  Path("$(RACES)/cmake"))'
 	cd $(RACES) && $(TSAN) $(CURDIR)/$(BIN)/python -m tools.soak --minutes $(RACE_MINUTES) --threads 1 --seed $(SEED)
 	cd $(RACES) && $(TSAN) $(CURDIR)/$(BIN)/python -m tools.soak --minutes $(RACE_MINUTES) --threads 4 --seed $(SEED)
+
+TRIALS ?= 100
+chaos: $(LIBRARY) ## let processes that synchronize batch normalization fail at random, in TRIALS trials
+	$(BIN)/python -m tools.chaos --trials $(TRIALS) --seed $(SEED) $(ARGS)
 
 # The CUDA library for one architecture, and the rules of its kernels. No GPU is needed.
 cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernels

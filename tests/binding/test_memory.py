@@ -133,10 +133,11 @@ import threading
 import torch, thnn
 
 torch.set_num_threads(1)
-backend = thnn.type2backend[torch.float64]
-input = torch.rand(64, 40, dtype=torch.float64).t()
-output, loss = torch.empty(40, 64, dtype=torch.float64), torch.empty(1, dtype=torch.float64)
-weights = torch.rand(40, 64, dtype=torch.float64)
+dtype = torch.{}
+backend = thnn.type2backend[dtype]
+input = torch.rand(64, 40, dtype=dtype).t()
+output, loss = torch.empty(40, 64, dtype=dtype), torch.empty(1, dtype=dtype)
+weights = torch.rand(40, 64, dtype=dtype)
 
 def call():
     backend.Tanh_updateOutput(0, input, output)
@@ -154,5 +155,6 @@ thread.join()
 """
 
 
-def test_small_stack() -> None:
-    python("-c", _SMALL_STACK)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_small_stack(dtype: str) -> None:
+    python("-c", _SMALL_STACK.format(dtype))

@@ -36,6 +36,11 @@
 
 #define THNN_MAP_BLOCK 2048
 #define THNN_MAP_CHUNK 1024 /* elements of a half type that are converted together */
+#ifdef THNN_REAL_IS_FLOAT
+#define THNN_REAL_CHUNK THNN_MAP_CHUNK
+#else
+#define THNN_REAL_CHUNK 1 /* loops over float64 convert nothing, and need little stack */
+#endif
 #define THNN_MAP_GROUP 16
 #define THNN_SUM_TASKS 1024
 
@@ -134,7 +139,7 @@ static inline void *thnn_mapLoadChunk(const THNNMap *map, THNNElements elements,
 #define THNN_MAP_CHUNKS_(map, count, n, ...)                                                                 \
   for (int thnn_first = 0, thnn_step = thnn_mapStep(&(map)); thnn_first < (n); thnn_first += thnn_step) {    \
     const int thnn_c = (n) - thnn_first < thnn_step ? (n) - thnn_first : thnn_step;                          \
-    real thnn_chunk[count][THNN_MAP_CHUNK] __attribute__((aligned(64)));                                     \
+    real thnn_chunk[count][THNN_REAL_CHUNK] __attribute__((aligned(64)));                                    \
     __VA_ARGS__                                                                                              \
   }
 
@@ -166,7 +171,7 @@ static inline void *thnn_mapLoadChunk(const THNNMap *map, THNNElements elements,
     THNN_MAP_CHUNKS_(map, count, (thnn_n + THNN_MAP_GROUP - 1) & -THNN_MAP_GROUP,                            \
       load                                                                                                   \
       void *const thnn_result = thnn_elementsFrom(&(map), thnn_p[0], thnn_first);                            \
-      const bool thnn_isHalf_ = thnn_p[0].type != THNN_TYPE_OTHER;                                           \
+      const bool thnn_isHalf_ = THNN_REAL_CHUNK > 1 && thnn_p[0].type != THNN_TYPE_OTHER;                    \
       real *const thnn_y = thnn_isHalf_ ? thnn_chunk[0] : (real *)thnn_result;                               \
       THNN_PRAGMA(omp simd)                                                                                  \
       for (int thnn_i = 0; thnn_i < (thnn_c & -THNN_MAP_GROUP); thnn_i++) {                                  \
