@@ -6,16 +6,16 @@ from typing import Any
 
 from torch import Tensor
 
-from thnn._batch_norm import activation, decomposition, formula, stages
-from thnn._batch_norm.function import BatchNormalization
-from thnn._binding.call import flag, results_of
+from thnn._batch_norm import activation, decomposition, formula
+from thnn._batch_norm.function import BatchNormalization, results_from, statistics_of_rule
+from thnn._binding.call import flag
 from thnn._binding.context import PLAIN, TRANSFORM, read_context
 from thnn._binding.library import ALLOCATE, THNN
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 from thnn._operators import calls
 from thnn._plan import class_plan
-from thnn._torch import in_transform, increment_version
+from thnn._torch import increment_version
 
 _module = modules()["BatchNormalizationAdd"]
 _forward = THNN.bind(_module.functions["updateOutput"])
@@ -27,13 +27,9 @@ _kept_names = (*_plan.keep, *_plan.operator_scalars)
 _names = ("input", "residual", *BatchNormalization._names[1:5], *(a.name for a in _scalars))
 
 
-def _results(bound: Any, start: str) -> Any:
-    return results_of(bound, start + "." * (len(bound.function.after_state) - len(start)))
-
-
-_call_forward = _results(_forward, "..e....ee")
-_call_backward = _results(_backward, "...eezz")
-_call_separate = _results(_separate, "..ezz")
+_call_forward = results_from(_forward, "..e....ee")
+_call_backward = results_from(_backward, "...eezz")
+_call_separate = results_from(_separate, "..ezz")
 
 
 class BatchNormalizationAddFunction(BatchNormalization):
@@ -139,13 +135,7 @@ class BatchNormalizationAddFunction(BatchNormalization):
     def _rule(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
         """The gradients as differentiable operations."""
         input, weight, bias, eps = (values[name] for name in ("input", "weight", "bias", "eps"))
-        mean, inverse, counts = values["save_mean"], values["save_std"], None
-        if mean is None:
-            mean, variance = values["running_mean"], values["running_var"]
-            inverse = stages.inverse_deviation(variance.to(stages.statistics_dtype(input)), eps)
-        elif input.requires_grad or in_transform():
-            # Derivatives of the gradients w.r.t. the batch statistics are needed.
-            counts = [input.numel() // max(input.shape[1], 1)]
+        mean, inverse, counts = statistics_of_rule(input, values)
         if values["relu"]:
             # The mask is a constant, since the second derivative of relu is 0.
             is_cut = activation.is_cut(values["output"].detach(), values["limit"])

@@ -80,13 +80,33 @@ class BatchNormalization(FunctionBase):
         return cls._through_operator(args)
 
 
+def results_from(function: Any, start: str) -> Any:
+    """Calls of a bound function that return some of its arguments: `start` for the first ones, none of the rest."""
+    return results_of(function, start + "." * (len(function.function.after_state) - len(start)))
+
+
+def statistics_of_rule(input: Tensor, values: dict[str, Any]) -> tuple[Tensor, Tensor, list[int] | None]:
+    """The mean and the inverse deviation of each channel, and the numbers of values where derivatives of the gradients
+    w.r.t. the batch statistics are needed, otherwise None."""
+    mean, inverse = values["save_mean"], values["save_std"]
+    if mean is None:
+        mean, variance = values["running_mean"], values["running_var"]
+        return (
+            mean,
+            stages.inverse_deviation(variance.to(stages.statistics_dtype(input)), values["eps"]),
+            None,
+        )
+    if input.requires_grad or in_transform():
+        return mean, inverse, [input.numel() // max(input.shape[1], 1)]
+    return mean, inverse, None
+
+
 def _make(name: str, relu: bool) -> type[BatchNormalization]:
     """The class of a module; `relu` tells whether the module ends with relu, whose limit is its last scalar."""
     module = modules()[name]
     updateOutput, updateGradients = (THNN.bind(module.functions[f]) for f in ("updateOutput", "backward"))
     call_forward, call_backward = (
-        results_of(f, start + "." * (len(f.function.after_state) - len(start)))
-        for f, start in ((updateOutput, ".e....ee"), (updateGradients, "..ezz"))
+        results_from(f, start) for f, start in ((updateOutput, ".e....ee"), (updateGradients, "..ezz"))
     )
     refusal = ": inference tensors cannot be differentiated; clone it"
 
@@ -181,13 +201,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     def rule(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
         """The gradients as differentiable operations."""
         input, weight, bias, eps = (values[name] for name in ("input", "weight", "bias", "eps"))
-        mean, inverse, counts = values["save_mean"], values["save_std"], None
-        if mean is None:
-            mean, variance = values["running_mean"], values["running_var"]
-            inverse = stages.inverse_deviation(variance.to(stages.statistics_dtype(input)), eps)
-        elif input.requires_grad or in_transform():
-            # Derivatives of the gradients w.r.t. the batch statistics are needed.
-            counts = [input.numel() // max(input.shape[1], 1)]
+        mean, inverse, counts = statistics_of_rule(input, values)
         part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
         if relu:
             output = None
