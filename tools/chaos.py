@@ -56,7 +56,7 @@ def trial(seed: int, number: int) -> dict[str, Any]:
 def fault(
     arguments: dict[str, Any], struck: float | None, report: dict[str, Any] | None, seconds: float
 ) -> str:
-    """What is wrong with the report of a process that did not fail itself; '' if it is as promised."""
+    """The fault in the report of a process that did not fail itself; '' if the report is as promised."""
     if report is None:
         return "hangs"
     if "kind" not in report:

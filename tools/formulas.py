@@ -143,7 +143,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _last_over(text: str) -> tuple[int, int, str] | None:
-    """Where the last ``sum over i of`` begins and ends, and the first arguments of the call that replaces it."""
+    """The beginning and the end of the last ``sum over i of``, and the first arguments of the call that replaces it."""
     found = [m for m in _OVER.finditer(text) if "OVER(" not in m[2]]
     if not found:
         return None

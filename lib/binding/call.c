@@ -116,7 +116,7 @@ static bool allocateRequests(const Call *call, const THNNState *state)
   return true;
 }
 
-/* Stands for a report where there is no memory for one. */
+/* The report of a call that had no memory for its report. */
 static THNNState noMemory;
 
 /* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report, or
