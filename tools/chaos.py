@@ -9,6 +9,7 @@ whom it waited for. The parts are those of tests/batch_norm/test_sync_failures.p
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import json
 import os
@@ -29,6 +30,7 @@ AT_ONCE = 4  # trials: their processes share the processors, and a slow process 
 ACTS = ("kill", "kill", "stop", "stop", "delay", "leave", "raise")
 
 
+@functools.cache
 def parts() -> Any:
     """The module with the processes."""
     sys.path[:0] = [str(TESTS), str(TESTS / "batch_norm")]
