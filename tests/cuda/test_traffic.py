@@ -1,4 +1,4 @@
-"""The memory traffic of kernels: the counts of known kernels, and the committed figures of the library."""
+"""The memory traffic of kernels: the counts of known kernels, and the rule that the library's functions keep."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_counts_of_known_kernels(program: Path, kernel: str) -> None:
     assert tuple(map(int, done.stdout.split())) == COUNTS[kernel]
 
 
-def test_committed_figures() -> None:
+def test_functions_move_what_they_must() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tools.cuda_bytes", "--check"], cwd=ROOT, capture_output=True, text=True
     )
