@@ -348,7 +348,9 @@ def main() -> int:
         prog="python -m tools.cuda_bytes", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("pattern", nargs="?", default="", help="regular expression: only these functions")
-    parser.add_argument("--check", action="store_true", help="print only functions that move more than they must")
+    parser.add_argument(
+        "--check", action="store_true", help="print only functions that move more than they must"
+    )
     options = parser.parse_args()
     try:
         counts = _count_elsewhere(options.pattern)
@@ -359,7 +361,10 @@ def main() -> int:
         print("\n".join([*HEAD, *lines_of(counts)]), table_of(counts), sep="\n\n")
     errors = errors_of(counts)
     if errors or options.check:
-        print("\n".join(errors) or f"{len(_by_function(counts))} functions move what they must, or have a reason")
+        print(
+            "\n".join(errors)
+            or f"{len(_by_function(counts))} functions move what they must, or have a reason"
+        )
     return 1 if errors else 0
 
 
