@@ -50,6 +50,15 @@ def test_compilers_under_another_name(
     assert loads(write())
 
 
+def test_a_compiler_without_room(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler blames a line of the kernel for a full disk."""
+    message = "swish.c:1:1: fatal error: closing dependency file: No space left on device"
+    compile_nothing = f'case "$*" in *" -c "*) echo "{message}" >&2; exit 1; esac; exec gcc "$@"'
+    monkeypatch.setenv("CC", str(script(tmp_path / "bin" / "gcc", compile_nothing)))
+    with pytest.raises(ValueError, match=r"cannot be used \(No space left on device\); set THNN_CACHE"):
+        thnn.load(write())
+
+
 def test_the_compiler_of_a_python_package(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

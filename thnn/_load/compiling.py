@@ -8,6 +8,7 @@ lines. The table of functions is the package's (lib/THNN/runtime/function_table.
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import re
@@ -95,6 +96,7 @@ _UNDEFINED = re.compile(rf"undefined (?:reference to|symbol:?) [`'\"]?THNN_(?:Fl
 # The numbers come from the object files that `compile_into` names. GNU ld and gold break lines at different places.
 _OBJECT = r"/(\d+)_(?:float|double)\.o:"
 _MULTIPLE = re.compile(rf"{_OBJECT}(?:.*\n)??.*multiple definition of [`'](\w+)'(?:.*\n)??.*?{_OBJECT}")
+_FULL_DISK = os.strerror(errno.ENOSPC)
 _building = threading.Lock()
 
 
@@ -167,6 +169,8 @@ def build(
                 except CompileError as error:
                     if is_edited(recipe, [], started):
                         return None
+                    if _FULL_DISK in error.output:  # the compiler blames a line of the kernel
+                        raise OSError(errno.ENOSPC, _FULL_DISK) from None
                     raise CompileError(recipe.with_names(error.output)) from None
                 _say(verbose, f"{recipe.name}: compiled in {time.perf_counter() - begun:.1f} s")
                 others = recipe.other_candidates(files)
