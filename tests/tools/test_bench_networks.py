@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from thnn.__main__ import main
-from thnn.testing import bench_networks
+from thnn.testing import bench_networks, peers
 from thnn.testing.bench import line, markdown, plot
 from thnn.testing.bench_networks import BACKEND, COMPILED, INFERENCE, TRAINING, NetworkRow
 from thnn.testing.networks import NETWORKS
@@ -59,6 +59,46 @@ def test_the_time_of_a_training_step_by_function() -> None:
     table = bench_networks.time_by_function(ROW)
     for word in ("Linear_updateOutput", "LogSoftMax_updateGradInput", "outside", "optimizer step"):
         assert word in table, table
+
+
+def test_the_peers_of_an_inference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A peer that is installed is timed; one that fails is left out, with its error."""
+
+    class Peer:
+        def __init__(self, name: str, program: bytes, input: torch.Tensor) -> None:
+            assert program == b"program"
+            if name == "OpenVINO":
+                raise RuntimeError("no plugin")
+            with torch.no_grad():
+                self.output = bench_networks._made(LENET)[0].eval()(input)
+
+        def result(self) -> torch.Tensor:
+            return self.output
+
+        __call__ = result
+
+    monkeypatch.setattr(peers, "installed", lambda: [*peers.PEERS])
+    monkeypatch.setattr(peers, "onnx_program", lambda network, input: b"program")
+    monkeypatch.setattr(peers, "Peer", Peer)
+    said: list[str] = []
+    row = ROW._replace(mode=INFERENCE)
+    m = bench_networks.measure(row, 1, False, said.append)
+    assert said == [f"{row.name}: without OpenVINO, which failed: no plugin"]
+    assert {"thnn.freeze", "ONNX Runtime"} < m.timings.keys()
+    header = markdown([m], {}).splitlines()[1]
+    assert "| thnn.freeze ms" in header
+    assert "| ONNX Runtime ms" in header
+    assert "OpenVINO" not in header
+
+
+@pytest.mark.parametrize("name", peers.PEERS)
+def test_a_peer_computes_what_torch_computes(name: str) -> None:
+    if name not in peers.installed():
+        pytest.skip(f"{name} is not installed")
+    network, input = bench_networks._made(LENET)[0].eval(), LENET.input((2, 1, 28, 28))
+    peer = peers.Peer(name, peers.onnx_program(network, input), input)
+    with torch.no_grad():
+        torch.testing.assert_close(peer.result(), network(input))
 
 
 def test_different_losses_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,12 +166,13 @@ def test_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("thnn.testing.bench.restart_with", lambda environment: None)
+    monkeypatch.setattr(peers, "installed", list)
     data = tmp_path / "b.json"
     command = ["bench", "networks LeNet .* inference", "--no-compile", "--rounds", "1", "--json", str(data)]
     assert main(command) == 0
     assert "networks LeNet (64,1,28,28) inference" in capsys.readouterr().out
     (measured,) = json.loads(data.read_text())["measurements"]
-    assert len(measured["timings"]) == 4
+    assert len(measured["timings"]) == 5
     assert measured["compile_ratio"] is None
 
 

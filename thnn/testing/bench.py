@@ -38,6 +38,7 @@ from thnn.testing.cases import cases, cases_of, find_device
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.cases.overhead import OVERHEADS, SMALL_CALLS, Overhead, SmallCall
 from thnn.testing.measure import judge, measure
+from thnn.testing.peers import PEERS
 from thnn.testing.timing import (
     CHANNELS_LAST,
     CONTIGUOUS,
@@ -314,7 +315,7 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
     headers = [
         "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "torch call ms",
-        "thnn call ms", "ratio",
+        "thnn call ms", "thnn.freeze ms", *(f"{name} ms" for name in PEERS), "ratio",
         "against torch's better layout", "channels-last ratio", "against thnn's alternative", "against torch.compile",
         "fraction of roofline", "roofline", "goal",
     ]  # fmt: skip
@@ -329,6 +330,8 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
                 f"thnn {CHANNELS_LAST}",
                 "torch call",
                 "thnn call",
+                _bench_networks.FROZEN,
+                *PEERS,
             )
         ]
         goal = {True: "met", False: "missed", None: ""}[m.met]

@@ -2,9 +2,10 @@
 
 A training step (forward, loss, backward, torch.optim.SGD) and an inference of each network of `networks.NETWORKS`, by
 torch and by the same layers after thnn.convert(), contiguous and channels-last; with contiguous tensors also both by
-torch.compile (inductor), and torch's by torch.compile with the backend of thnn. Losses and outputs are compared before
-the calls are timed, and so are the losses of 20 training steps in float64. Compilation, which takes a minute or more
-per row, is not timed. After a training step, `time_by_function` shows where its time goes, on the CPU.
+torch.compile (inductor), and torch's by torch.compile with the backend of thnn. On the CPU, the inference is computed
+by the copy of thnn.freeze(), too, and by the installed peers (`peers`). Losses and outputs are compared before the
+calls are timed, and so are the losses of 20 training steps in float64. Compilation, which takes a minute or more per
+row, is not timed. After a training step, `time_by_function` shows where its time goes, on the CPU.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ import torch
 from torch import Tensor, nn
 
 from thnn._convert import convert
+from thnn._freeze import freeze
 from thnn._rewrite.backend import backend
+from thnn.testing import peers
 from thnn.testing.networks import NETWORKS, Network
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 
 COMPILED = {library: f"{library} compiled {CONTIGUOUS}" for library in ("torch", "thnn")}
 BACKEND = f"thnn backend {CONTIGUOUS}"
+FROZEN = "thnn.freeze"
 # Name -> the library of the layers, and the backend of torch.compile.
 _COMPILED: dict[str, tuple[str, str | Callable[..., Any]]] = {
     COMPILED["torch"]: ("torch", "inductor"),
@@ -190,6 +194,26 @@ def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
     return found
 
 
+def _inferences(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
+    """The frozen copy of the network, and the peers that can compute it; prints why the others were skipped."""
+    frozen = _Inference(row, _made(row.network), CONTIGUOUS)
+    network = frozen.network
+    frozen.forward = freeze(network, frozen.input)
+    found: dict[str, Any] = {FROZEN: frozen}
+    names = peers.installed()
+    program = peers.onnx_program(network, frozen.input) if names else b""
+
+    def add(name: str) -> None:
+        try:
+            found[name] = peers.Peer(name, program, frozen.input)
+        except Exception as error:  # each library has its own
+            say(f"{row.name}: without {name}, which failed: {error}")
+
+    for name in names:
+        add(name)
+    return found
+
+
 def compare_losses(row: NetworkRow, steps: int) -> None:
     """Raises ValueError unless thnn and torch have the same losses in float64, step by step."""
     losses = {}
@@ -242,6 +266,8 @@ def measure(row: NetworkRow, rounds: int, with_compile: bool, say: Callable[[str
     calls = _implementations(row)
     if with_compile:
         calls |= _compiled(row, say)
+    if row.mode == INFERENCE and row.device.type == "cpu":
+        calls |= _inferences(row, say)
     _compare(row, {name: call.result() for name, call in calls.items()})
     is_cuda = row.device.type == "cuda"
     return _judge(row, take_turns(calls, rounds, torch.cuda.synchronize if is_cuda else None))
