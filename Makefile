@@ -15,7 +15,7 @@ SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(s
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quick mutants soak memory fuzz tsan chaos matrix bench lint format docs sanitize cuda emulate wheels aarch64
+.PHONY: help setup demo test quick mutants soak models memory fuzz tsan chaos matrix bench lint format docs sanitize cuda emulate wheels aarch64
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ SEED ?= 1
 THREADS ?= 1
 soak: $(LIBRARY) ## compare random calls of all functions with their references for MINUTES
 	OMP_WAIT_POLICY=passive $(BIN)/python -m tools.soak --minutes $(MINUTES) --seed $(SEED) --threads $(THREADS) $(ARGS)
+
+models: $(LIBRARY) ## compare random models, converted, compiled and frozen, with torch for MINUTES
+	OMP_WAIT_POLICY=passive $(BIN)/python -m tools.models --minutes $(MINUTES) --seed $(SEED) $(ARGS)
 
 memory: $(LIBRARY) ## let each allocation of each function fail, and call each class ten thousand times
 	OMP_WAIT_POLICY=passive $(BIN)/python -m tools.memory faults

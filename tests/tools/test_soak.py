@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
-from tools import soak
+import thnn
+from tools import models, soak
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -42,6 +44,32 @@ def test_random_calls_find_an_error(
     out = capsys.readouterr().out
     assert re.match(r"call 5: Tanh, .*: Failed: Tanh_updateOutput: output", out)
     assert out.endswith("\nrepeat: python -m tools.soak --seed 1 --first 5 --calls 1 Tanh\n")
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The .grad attribute of a Tensor that is not a leaf"
+)  # torch's compiler reads it
+def test_random_models() -> None:
+    for number in range(25):
+        assert models.try_model(1, number, with_compile=number == 0) is None
+
+
+def test_random_models_find_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model is repeated by the command that a failure prints."""
+    original = thnn.nn.Conv2d.forward
+
+    def wrong(layer: thnn.nn.Conv2d, input: torch.Tensor) -> torch.Tensor:
+        return original(layer, input) + 1e-3
+
+    monkeypatch.setattr(thnn.nn.Conv2d, "forward", wrong)
+    monkeypatch.setattr(sys, "argv", ["models", "--models", "25", "--compile", "0"])
+    assert models.main() == 1
+    out = capsys.readouterr().out
+    assert "Conv2d" in out
+    assert re.search(r": convert: output 0 differs by \S+ of \S+\n", out)
+    assert re.search(r"\npython -m tools.models --seed 1 --first \d+ --models 1 --compile 0\n$", out)
 
 
 @pytest.mark.skipif(
