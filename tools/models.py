@@ -82,6 +82,7 @@ class Model(nn.Module):
         super().__init__()
         self.layers = nn.ModuleDict()
         self.steps: list[Step] = []
+        self.noise = 0.0  # standard deviation of what is added to each value
 
     def called(self, step: Step) -> Callable[..., Tensor]:
         if step.text not in self.layers:
@@ -91,7 +92,8 @@ class Model(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         values = [x]
         for step in self.steps:
-            values.append(self.called(step)(*(values[i] for i in step.operands)))
+            value = self.called(step)(*(values[i] for i in step.operands))
+            values.append(value + self.noise * torch.randn_like(value) if self.noise else value)
         return values[-1].flatten(1).mean(1) + sum(v.mean() for v in values[1:-1:3])
 
 
@@ -316,12 +318,9 @@ def try_model(seed: int, number: int, with_compile: bool) -> str | None:
     if not all(v.isfinite().all() for v in expected.values()):
         return None
     m = copy.deepcopy(model)
-    with torch.no_grad():
-        for p in {*m.parameters()}:
-            p.add_(torch.randn_like(p), alpha=1e-14)
-    near = given + 1e-14 * torch.randn_like(given)
-    if _compare("", _results(m, m, near, order), expected):
-        return None  # normalized rounding errors, or a kink
+    m.noise = 1e-14
+    if _compare("", _results(m, m, given, order), expected):
+        return None  # rounding errors decide: a kink, equal maxima, the normalization of equal numbers
     m = copy.deepcopy(model)
     thnn.convert(m)
     difference = _compare("convert", _results(m, m, given, order), expected)
