@@ -698,6 +698,37 @@ def test_losses_in_autocast_are_computed_in_float32(
     torch.testing.assert_close(found, expected)
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [
+        nn.AvgPool2d(2), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1), nn.AdaptiveMaxPool2d(1), nn.LPPool2d(2, 2),
+        nn.FractionalMaxPool2d(2, output_size=3), nn.Softmax(1), nn.LogSoftmax(1), nn.GroupNorm(2, 4), nn.RMSNorm(8),
+        nn.BatchNorm2d(4), nn.InstanceNorm2d(4), nn.LayerNorm(8), nn.LocalResponseNorm(3), nn.PReLU(), nn.PReLU(4),
+        nn.Softplus(), nn.GELU(), nn.Upsample(scale_factor=2), nn.Upsample(scale_factor=2, mode="bilinear"),
+        nn.ReflectionPad1d(1), nn.ReflectionPad2d(1), nn.ReplicationPad2d(1), nn.ReplicationPad3d(1), nn.Linear(8, 4),
+        nn.Conv2d(4, 4, 3), nn.ConvTranspose2d(4, 4, 3), nn.Unfold(3), nn.GLU(1), nn.Hardtanh(), nn.Tanhshrink(),
+    ],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("promised", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("given", [torch.float32, torch.bfloat16, torch.float16])
+def test_the_types_of_autocast(layer: nn.Module, promised: torch.dtype, given: torch.dtype) -> None:
+    """A converted layer returns the type that torch's layer returns."""
+    sizes = {"ReflectionPad1d": (4, 8), "ReplicationPad3d": (2, 4, 8, 8)}.get(
+        type(layer).__name__, (2, 4, 8, 8)
+    )
+    converted = nn.Sequential(copy.deepcopy(layer))
+    thnn.convert(converted)
+    results = []
+    with torch.autocast("cpu", dtype=promised):
+        for m in (layer, converted):
+            x = torch.ones(sizes, dtype=given, requires_grad=True)
+            y = m(x)
+            (gradient,) = torch.autograd.grad(y.sum(), x)
+            results.append((y.dtype, gradient.dtype))
+    assert results[0] == results[1]
+
+
 @pytest.mark.parametrize("name", ["MaxPool2d", "AvgPool2d"])
 def test_a_window_of_a_numpy_size(name: str) -> None:
     x = torch.linspace(-2, 2, 2 * 3 * 8 * 8).cos().reshape(2, 3, 8, 8)

@@ -283,6 +283,11 @@ def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
     return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))
 
 
+def in_float32(*tensors: Any) -> tuple[Any, ...]:
+    """The arguments; inside torch.autocast, where it promises a result of float32, those of half types in float32."""
+    return cast_for_autocast(tensors) or tensors
+
+
 def multiplicands(*tensors: Any) -> tuple[Any, ...]:
     """The arguments of a convolution or Linear on the CPU, inside torch.autocast for bfloat16 cast to it where the
     processor multiplies bfloat16 faster than float32. A call with float64 is not cast.
@@ -304,8 +309,8 @@ def multiplicands(*tensors: Any) -> tuple[Any, ...]:
 
 
 def product_in_autocast(output: torch.Tensor) -> torch.Tensor:
-    """The result of a convolution, Linear or LSTM on the CPU, inside torch.autocast cast to the type that autocast
-    promises for it, unless it is float64.
+    """The result of a convolution, Linear, LSTM or PReLU on the CPU, inside torch.autocast cast to the type that
+    autocast promises for it, unless it is float64.
     """
     if not torch.is_autocast_enabled("cpu") or not output.is_cpu or output.dtype is torch.float64:
         return output

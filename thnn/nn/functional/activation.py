@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._binding.arguments import describe
+from thnn._binding.arguments import describe, product_in_autocast
 from thnn._classes import function_classes
 
 _celu = function_classes["CELUFunction"]
@@ -197,8 +197,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     channels = 0 if weight.numel() == 1 else weight.numel()
     if channels and input.dim() < 2:
         raise ValueError(f"weight: expected one number for an input without channels, got {channels}")
-    output: Tensor = _prelu.apply(input, weight.reshape(-1), channels)
-    return output
+    return product_in_autocast(_prelu.apply(input, weight.reshape(-1), channels))
 
 
 def rrelu(

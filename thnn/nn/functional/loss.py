@@ -11,13 +11,12 @@ other types, ValueError for wrong sizes and settings, IndexError for numbers tha
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._binding.arguments import cast_for_autocast, to_bool
+from thnn._binding.arguments import in_float32, to_bool
 from thnn._classes import function_classes
 from thnn._torch import has_tangent, in_transform
 from thnn.nn.functional.activation import log_softmax
@@ -66,16 +65,11 @@ def _by_torch(reduction: str, *constants: Tensor | None) -> bool:
     return True
 
 
-def _in_float32(*tensors: Any) -> tuple[Any, ...]:
-    """The tensors; inside torch.autocast, which promises losses of float32, those of half types in float32."""
-    return cast_for_autocast(tensors) or tensors
-
-
 def _same_size(
     input: Tensor, target: Tensor, names: tuple[str, str] = ("input", "target")
 ) -> tuple[Tensor, Tensor]:
-    """Input and target, as of `_in_float32`, which have other names in an error, broadcast to their common size."""
-    input, target = _in_float32(input, target)
+    """Input and target, as of `in_float32`, which have other names in an error, broadcast to their common size."""
+    input, target = in_float32(input, target)
     if input.shape == target.shape:
         return input, target
     try:
@@ -203,7 +197,7 @@ def binary_cross_entropy(
     _check_size(input, target)
     if weight is not None:
         weight = _expanded("weight", weight, input)
-    output: Tensor = _bce.apply(*_in_float32(input, target, weight), reduction == "mean")
+    output: Tensor = _bce.apply(*in_float32(input, target, weight), reduction == "mean")
     return output
 
 
@@ -235,7 +229,7 @@ def binary_cross_entropy_with_logits(
         factor = positive + (1 - target)
         target = torch.where(factor == 0, positive, positive / factor)
         weight = factor if weight is None else factor * weight
-    output: Tensor = _bce_with_logits.apply(*_in_float32(input, target, weight), reduction == "mean")
+    output: Tensor = _bce_with_logits.apply(*in_float32(input, target, weight), reduction == "mean")
     return output
 
 
@@ -504,7 +498,7 @@ def multi_margin_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):
         return F.multi_margin_loss(input, target, p, margin, weight, reduction=reduction)
-    output: Tensor = _multi_margin.apply(*_in_float32(input, target, weight), reduction == "mean", p, margin)
+    output: Tensor = _multi_margin.apply(*in_float32(input, target, weight), reduction == "mean", p, margin)
     return output
 
 
@@ -522,7 +516,7 @@ def multilabel_margin_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):
         return F.multilabel_margin_loss(input, target, reduction=reduction)
-    output: Tensor = _multi_label_margin.apply(*_in_float32(input, target), reduction == "mean")
+    output: Tensor = _multi_label_margin.apply(*in_float32(input, target), reduction == "mean")
     return output
 
 
@@ -544,7 +538,7 @@ def nll_loss(
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):
         return F.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
-    input, weight = _in_float32(input, weight)
+    input, weight = in_float32(input, weight)
     mean = reduction == "mean"
     expected = (*input.shape[:1], *input.shape[2:]) if input.dim() > 1 else ()
     if input.dim() == 0 or target.shape != expected:
@@ -613,6 +607,6 @@ def cross_entropy(
         raise ValueError(
             "input: expected 1 dimension (C) or more (N, C, ...), got a tensor without dimensions"
         )
-    (input,) = _in_float32(input)
+    (input,) = in_float32(input)
     logarithms = log_softmax(input, 0 if input.dim() == 1 else 1)
     return nll_loss(logarithms, target, weight, ignore_index=ignore_index, reduction=reduction)

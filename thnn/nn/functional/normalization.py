@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from thnn._binding.arguments import to_bool
+from thnn._binding.arguments import in_float32, to_bool
 from thnn._classes import function_classes
 
 _batch_normalization = function_classes["BatchNormalizationFunction"]
@@ -155,6 +155,7 @@ def local_response_norm(
     """
     if input.dim() < 3:
         raise ValueError(f"input: expected at least 3 dimensions (N, C, ...), got shape {tuple(input.shape)}")
+    (input,) = in_float32(input)
     output: Tensor
     if input.dim() == 4:
         output = _response_normalization.apply(input, size, alpha, beta, k)

@@ -8,6 +8,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._binding.arguments import in_float32
 from thnn._classes import function_classes
 
 # Mode and number of padded dimensions -> the class of the function that pads.
@@ -43,6 +44,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         raise ValueError(
             f"input: expected {dims + 2} dimensions, or {dims + 1} without the batch, got shape {tuple(input.shape)}"
         )
+    if input.is_cpu:
+        (input,) = in_float32(input)
     output: Tensor = function.apply(input, *pad)
     return output
 

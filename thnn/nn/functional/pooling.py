@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.arguments import EXPECTED_DTYPES, describe, to_bool
+from thnn._binding.arguments import EXPECTED_DTYPES, describe, in_float32, to_bool
 from thnn._classes import function_classes
 from thnn.nn.functional._per_axis import Size, check_output_sizes, per_axis, scaled
 
@@ -347,7 +347,8 @@ def adaptive_max_pool2d(input: Tensor, output_size: OutputSize, return_indices: 
 
 def _fractional_arguments(
     input: Tensor, output_size: Any, output_ratio: Any, samples: Tensor | None, dims: int
-) -> tuple[tuple[int, ...], Tensor]:
+) -> tuple[Tensor, tuple[int, ...], Tensor]:
+    """The input, the size of the output, and the samples."""
     if (output_size is None) == (output_ratio is None):
         raise ValueError(
             f"output_size, output_ratio: expected one of them, got {output_size!r} and {output_ratio!r}"
@@ -364,7 +365,9 @@ def _fractional_arguments(
         samples = torch.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype, device=input.device)
     elif not samples.dim():
         raise ValueError(f"_random_samples: expected {dims} numbers for each plane, got one number")
-    return per_axis("output_size", output_size, dims), samples
+    if input.is_cpu:
+        input, samples = in_float32(input, samples)
+    return input, per_axis("output_size", output_size, dims), samples
 
 
 def fractional_max_pool2d(
@@ -381,7 +384,9 @@ def fractional_max_pool2d(
     """
     _check_dims(input, 2)
     kH, kW = per_axis("kernel_size", kernel_size, 2)
-    (height, width), samples = _fractional_arguments(input, output_size, output_ratio, _random_samples, 2)
+    input, (height, width), samples = _fractional_arguments(
+        input, output_size, output_ratio, _random_samples, 2
+    )
     return _fractional_max2d.apply(input, samples, width, height, kW, kH, return_indices=return_indices)
 
 
@@ -399,7 +404,7 @@ def fractional_max_pool3d(
     """
     _check_dims(input, 3)
     kT, kH, kW = per_axis("kernel_size", kernel_size, 3)
-    (depth, height, width), samples = _fractional_arguments(
+    input, (depth, height, width), samples = _fractional_arguments(
         input, output_size, output_ratio, _random_samples, 3
     )
     # VolumetricFractionalMaxPooling calls the last dimension of a tensor T, and its samples are (T, W, H).
