@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import math
 import random
 import sys
 import time
@@ -34,9 +35,9 @@ _ACTIVATIONS: tuple[Callable[[], nn.Module], ...] = (
 )  # fmt: skip
 _FUNCTIONS: tuple[Callable[[Tensor], Tensor], ...] = (
     F.relu, torch.relu, torch.sigmoid, torch.tanh, F.silu, F.gelu, F.elu, F.leaky_relu, F.softplus,
-    partial(F.relu, inplace=True), torch.relu_, partial(F.max_pool2d, kernel_size=2, ceil_mode=True),
-    partial(F.avg_pool2d, kernel_size=2, ceil_mode=True), partial(F.interpolate, scale_factor=2.0),
-    partial(F.pad, pad=(1, 1, 1, 1), mode="reflect"), partial(F.adaptive_avg_pool2d, output_size=3),
+    partial(F.relu, inplace=True), torch.relu_,
+    partial(F.interpolate, scale_factor=2.0), partial(F.pad, pad=(1, 1, 1, 1), mode="reflect"),
+    partial(F.pad, pad=(2, 0), mode="replicate"), F.normalize,
     partial(F.softmax, dim=1), lambda x: x.contiguous(), lambda x: x * 2, lambda x: x.clone().add_(1),
     lambda x: x.transpose(2, 3), lambda x: x[:, :, ::2],
 )  # fmt: skip
@@ -103,13 +104,13 @@ class Maker:
     def __init__(self, seed: int, number: int) -> None:
         self.draw = random.Random(f"{seed} {number}")
         torch.manual_seed(self.draw.randrange(1 << 32))
-        size = self.draw.choice((4, 5, 8))
-        self.input = torch.randn(
-            self.draw.choice((1, 2, 3)), self.draw.choice((2, 4, 6)), size, size
-        ).double()
+        self.dims = self.draw.choice((1, 2, 2, 2, 3))
+        size = self.draw.choice((4, 5, 8) if self.dims < 3 else (3, 4, 5))
+        planes = self.draw.choice((1, 2, 3)), self.draw.choice((2, 4, 6))
+        self.input = torch.randn(*planes, *[size] * self.dims).double()
         # torch's batch normalization in evaluation mixes the channels of the gradients of one channels-last image.
-        if self.draw.random() < 0.3 and len(self.input) > 1:
-            self.input = self.input.contiguous(memory_format=torch.channels_last)
+        if self.draw.random() < 0.3 and planes[0] > 1:
+            self.input = self.input.movedim(1, -1).contiguous().movedim(-1, 1)
         self.model, self.facts = Model(), list[str]()
         values = [self.input]
         for _ in range(self.draw.randint(3, 9)):
@@ -138,9 +139,12 @@ class Maker:
             if used:
                 return Step(self.draw.choice(used), torch.clone, (last,))
         if choice < 0.5:
+            functions = [*_FUNCTIONS]
+            for name, size in (("max_pool", 2), ("avg_pool", 2), ("adaptive_avg_pool", 3)):
+                functions.append(partial(_pooled, f"{name}{self.dims}d", size))
             for _ in range(5):
-                function = self.draw.choice(_FUNCTIONS)
-                step = Step(f"functional {_FUNCTIONS.index(function)}", function, (last,))
+                function = self.draw.choice(functions)
+                step = Step(f"functional {functions.index(function)}", function, (last,))
                 if self._works(function, x):
                     return step
         name = f"layer{len(self.model.layers)}"
@@ -164,7 +168,11 @@ class Maker:
         return self._works(copy.deepcopy(layer), x)
 
     def _layer(self, x: Tensor) -> nn.Module:
-        draw, channels = self.draw, x.size(1)
+        draw, channels, dims = self.draw, x.size(1), self.dims
+
+        def of(name: str) -> Any:
+            return getattr(nn, f"{name}{dims}d")
+
         outputs = draw.choice((channels, 2 * channels, 4))
         kernel = draw.choice((1, 2, 3, 3, 3, 5))
         groups = draw.choice([1, 1, *(g for g in (2, channels) if channels % g == outputs % g == 0)])
@@ -177,39 +185,49 @@ class Maker:
         }
         padded["padding"] = draw.choice((0, kernel // 2, "same"))
         convolution: Any = partial(
-            nn.Conv2d, channels, outputs, kernel, groups=groups, bias=draw.random() < 0.5
+            of("Conv"), channels, outputs, kernel, groups=groups, bias=draw.random() < 0.5
         )
-        norm: Any = draw.choice((nn.BatchNorm2d, nn.BatchNorm2d, nn.InstanceNorm2d, partial(nn.GroupNorm, 2)))
+        norm: Any = draw.choice(
+            (
+                of("BatchNorm"),
+                of("BatchNorm"),
+                of("InstanceNorm"),
+                partial(nn.GroupNorm, math.gcd(2, channels, outputs)),
+            )
+        )
         options: dict[str, Any] = {"affine": draw.random() < 0.7}
-        if norm is nn.BatchNorm2d:
+        if norm == of("BatchNorm"):
             options |= {"track_running_stats": draw.random() < 0.8}
+        linear = ("linear", "bilinear", "trilinear")[dims - 1]
         activation = draw.choice(_ACTIVATIONS)
         kinds: tuple[Callable[[], nn.Module], ...] = (
             lambda: convolution(**geometry),
             lambda: convolution(dilation=draw.choice((1, 2)), **padded),
-            lambda: nn.ConvTranspose2d(channels, outputs, kernel, groups=groups, **geometry),
+            lambda: of("ConvTranspose")(channels, outputs, kernel, groups=groups, **geometry),
             lambda: norm(channels, **options),
             activation,
             lambda: nn.Sequential(convolution(**geometry), norm(outputs, **options), activation()),
-            lambda: nn.Sequential(convolution(**geometry), activation(), nn.BatchNorm2d(outputs)),
-            lambda: nn.Sequential(nn.BatchNorm2d(channels), convolution(), activation()),
+            lambda: nn.Sequential(convolution(**geometry), activation(), of("BatchNorm")(outputs)),
+            lambda: nn.Sequential(of("BatchNorm")(channels), convolution(), activation()),
             lambda: Block(convolution(**geometry)),
             lambda: Sum(
-                nn.Conv2d(channels, channels, 3, padding=1, bias=False),
-                nn.BatchNorm2d(channels),
+                of("Conv")(channels, channels, 3, padding=1, bias=False),
+                of("BatchNorm")(channels),
                 activation(),
             ),
-            lambda: Sum(nn.Conv2d(channels, channels, 3, padding=1), nn.BatchNorm2d(channels)),
-            lambda: nn.MaxPool2d(2, draw.choice((1, 2)), ceil_mode=draw.random() < 0.5),
-            lambda: nn.AvgPool2d(3, 1, padding=draw.choice((0, 1)), count_include_pad=draw.random() < 0.5),
-            lambda: nn.AdaptiveMaxPool2d(draw.choice((1, 2, 3))),
-            lambda: nn.Upsample(scale_factor=2, mode=draw.choice(("nearest", "bilinear"))),
-            lambda: nn.ReplicationPad2d(1),
+            lambda: Sum(of("Conv")(channels, channels, 3, padding=1), of("BatchNorm")(channels)),
+            lambda: of("MaxPool")(2, draw.choice((1, 2)), ceil_mode=draw.random() < 0.5),
+            lambda: of("AvgPool")(3, 1, padding=draw.choice((0, 1)), count_include_pad=draw.random() < 0.5),
+            lambda: of("AdaptiveMaxPool")(draw.choice((1, 2, 3))),
+            lambda: nn.Upsample(scale_factor=2, mode=draw.choice(("nearest", linear))),
+            lambda: of("ReplicationPad")(1),
             lambda: nn.Linear(x.size(-1), draw.choice((2, 4))),
             lambda: nn.LayerNorm(x.shape[-1:]),
-            lambda: nn.LPPool2d(2, 2),
+            lambda: of("LPPool")(2, 2),
             lambda: nn.LocalResponseNorm(3),
             lambda: nn.ChannelShuffle(2),
+            lambda: of("Dropout")(0.0),
+            lambda: of("AdaptiveAvgPool")(2),
         )
         return draw.choice(kinds)()
 
@@ -232,7 +250,7 @@ class Maker:
                 else:
                     layer.register_full_backward_hook(_scaled_gradient)
                 self.facts.append(f"{type(layer).__name__} with a {hook} hook")
-        convolutions = [m for m in found if isinstance(m, nn.Conv2d)]
+        convolutions = [m for m in found if isinstance(m, (nn.Conv1d, nn.Conv2d, nn.Conv3d))]
         for first, second in pairwise(convolutions):
             if first.weight.shape == second.weight.shape and self.draw.random() < 0.5:
                 second.weight = first.weight
@@ -243,6 +261,11 @@ class Maker:
         for number, step in enumerate(self.model.steps, 1):
             lines.append(f"{number} = {step.text} {self.model.called(step)} of {step.operands}")
         return "\n".join(lines)
+
+
+def _pooled(name: str, size: int, x: Tensor) -> Tensor:
+    pooled: Tensor = getattr(F, name)(x, size)
+    return pooled
 
 
 def _scaled(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
