@@ -148,7 +148,7 @@ def without_ziglang(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def uninitialised_is_nan() -> Callable[[], AbstractContextManager[None]]:
+def uninitialized_is_nan() -> Callable[[], AbstractContextManager[None]]:
     """Inside this context, torch fills new tensors of torch.empty with NaN."""
 
     @contextmanager

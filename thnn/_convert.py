@@ -49,7 +49,7 @@ _CONTAINER_FORWARDS = (nn.Module.forward, nn.Sequential.forward, nn.Identity.for
 _WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 # The names of instructions that compute, in code of Python 3.10 or later.
 _OPERATORS = ("BINARY_", "INPLACE_", "UNARY_", "COMPARE_")
-# The class of the last layer of nn.MultiheadAttention, which does not call it.
+# The class of the last layer of nn.MultiheadAttention, which reads its parameters and does not call it.
 _ATTENTION_OUTPUT = type(nn.MultiheadAttention(1, 1, device="meta").out_proj)
 # Parametrization gives a layer a new class.
 _PARAMETRIZED = "parametrized"

@@ -8,7 +8,7 @@
    an infinite maximum, makes that sum NaN. Partial sums of SUM_BLOCK terms are added in double.
 
    Functions for one position run along its contiguous channels, functions for a tile have the positions in their lanes
-   (softmax_walk.h). `logarithm` is a constant wherever it is passed, so that the compiler specialises the loops for
+   (softmax_walk.h). `logarithm` is a constant wherever it is passed, so that the compiler specializes the loops for
    each module. */
 
 #define SUM_BLOCK 512

@@ -57,7 +57,7 @@ static void pack(const real *x, int64_t stride, const real *isTarget, int64_t ma
   else packWith(x, stride, isTarget, maskStride, n, packed);
 }
 
-/* Separate functions, because gcc vectorises the loops only if no branch on reach precedes them. */
+/* Separate functions, because gcc vectorizes the loops only if no branch on reach precedes them. */
 static __attribute__((noinline)) double packedSum(const real *packed, int64_t n, real reach)
 {
   return hingeSum(packed, n, reach, false);

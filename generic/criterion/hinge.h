@@ -9,7 +9,7 @@
 
 #define HINGE_BLOCK 256
 
-/* `squared` and `add` are constants in every call: otherwise gcc splits the loop by their values and vectorises only
+/* `squared` and `add` are constants in every call: otherwise gcc splits the loop by their values and vectorizes only
    one of the versions. */
 
 /* The sum of the terms. */

@@ -51,7 +51,7 @@ static ALWAYS_INLINE real power(real base, real exponent)
   return exponent == 0 ? 1 : th_exp(exponent * th_log(base));
 }
 
-/* Runs a statement for the lanes 0 <= i < n, vectorised if `unit`: the lanes of all tensors are contiguous. */
+/* Runs a statement for the lanes 0 <= i < n, vectorized if `unit`: the lanes of all tensors are contiguous. */
 #define FOR_LANES(i, n, unit, ...)                  \
   do {                                              \
     if (unit) {                                     \

@@ -15,7 +15,7 @@
 
    A row is read twice, the second time from a cache if it fits. The backward sums the parameter gradients in the loop
    that computes gradInput: over BATCH rows in registers, then in double. `centred` is false for RMSNormalization; it is
-   a constant wherever it is passed, so that the compiler specialises the loops. */
+   a constant wherever it is passed, so that the compiler specializes the loops. */
 
 /* Elements of a row that are loaded, or gathered if they are not adjacent, at a time. */
 #define CHUNK 1024

@@ -197,7 +197,7 @@ Steps THNN_(makeSteps)(THNNState *state, const Cell *cell, const THIndexTensor *
                  .buffer = TH_DATA(buffer)};
 }
 
-/* A step: its number, its first row, and its rows. Beyond the first and the last step are steps without rows. */
+/* A step: its number, its first row, and its number of rows. Steps before the first and after the last have none. */
 typedef struct Step {
   int64_t number, first, size;
 } Step;

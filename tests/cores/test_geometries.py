@@ -169,7 +169,7 @@ def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", SMALL)
 def test_a_new_gradient_of_a_weight_is_the_sum_with_zeros(
-    name: str, dtype: torch.dtype, uninitialised_is_nan: Callable[[], AbstractContextManager[None]]
+    name: str, dtype: torch.dtype, uninitialized_is_nan: Callable[[], AbstractContextManager[None]]
 ) -> None:
     """Most algorithms do not clear a new gradWeight first: its old memory must not be in the result."""
     geometry = SMALL[name]
@@ -178,7 +178,7 @@ def test_a_new_gradient_of_a_weight_is_the_sum_with_zeros(
     kind = "FullConvolution" if geometry.transposed else "Convolution"
     function = thnn.function_classes[f"{kind}Function"]
     output = function.apply(tensors[0], tensors[1].requires_grad_(), None, *geometry.settings)
-    with uninitialised_is_nan():
+    with uninitialized_is_nan():
         (new,) = torch.autograd.grad(output, tensors[1], tensors[2])
     assert torch.equal(new, sums)
 

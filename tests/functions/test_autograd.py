@@ -237,7 +237,7 @@ def accumulates(case: Case) -> bool:
 
 
 @pytest.mark.parametrize("case", [c for c in cases().values() if accumulates(c)], ids=lambda c: c.module)
-def test_new_gradients_of_parameters_begin_as_zeros(case: Case, uninitialised_is_nan: Context) -> None:
+def test_new_gradients_of_parameters_begin_as_zeros(case: Case, uninitialized_is_nan: Context) -> None:
     """The backward adds to them, or overwrites them: nothing of the memory that they get is in the result."""
     for sample in case.samples:
         runner = CaseRunner(case, sample, torch.float32)
@@ -247,18 +247,18 @@ def test_new_gradients_of_parameters_begin_as_zeros(case: Case, uninitialised_is
             continue
         factors, tensors = list(map(torch.ones_like, outputs)), list(leaves.values())
         expected = torch.autograd.grad(outputs, tensors, factors, retain_graph=True)
-        with uninitialised_is_nan():
+        with uninitialized_is_nan():
             found = torch.autograd.grad(outputs, tensors, factors)
         for name, one, other in zip(leaves, found, expected):
             assert bits(one).equal(bits(other)), (sample.name, name)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 8, 9, 300])
-def test_a_new_gradient_of_a_linear_weight_is_overwritten(rows: int, uninitialised_is_nan: Context) -> None:
+def test_a_new_gradient_of_a_linear_weight_is_overwritten(rows: int, uninitialized_is_nan: Context) -> None:
     x, w = leaf(rows, 37, dtype=torch.float32), leaf(50, 37, dtype=torch.float32)
     g = leaf(rows, 50, dtype=torch.float32).detach()
     output = thnn.LinearFunction.apply(x, w, None)
-    with uninitialised_is_nan():
+    with uninitialized_is_nan():
         (new,) = torch.autograd.grad(output, w, g)
         by_operator = torch.func.vjp(lambda w: thnn.LinearFunction.apply(x.detach(), w, None), w.detach())[1](
             g

@@ -317,7 +317,7 @@ class ProcessGroupCommunicator:
 
 
 def _by(deadline: float, function: Callable[[], _T]) -> _T:
-    """The result of a function of the store that itself ends by `deadline`; RuntimeError if the store hangs."""
+    """The result of a call of the store, which times out at `deadline`; RuntimeError if it hangs all the same."""
     future: Future[_T] = Future()
 
     def run() -> None:

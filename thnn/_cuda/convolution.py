@@ -144,7 +144,7 @@ class Module(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def _geometry(module: Module, weight_ndim: int, scalars: Scalars) -> Geometry:
-    """The geometry of a call, from its scalars. The kernel of a weight of two dimensions is part of the second one."""
+    """The geometry of a call, from its scalars. A weight of two dimensions has the kernel in its second one."""
     settings = dict(scalars)
     axes = [a for a in _AXES if "k" + a in settings] if weight_ndim == 2 else _AXES[5 - weight_ndim :]
 

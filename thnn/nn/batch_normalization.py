@@ -365,7 +365,7 @@ def _node(function: Callable[..., Tensor], input: Any, *settings: Any) -> Any:
 
 
 class FusedReLU(torch.nn.ReLU):
-    """ReLU that passes on the outputs of batch normalization with an activation: thnn.convert() puts it in the place of
+    """ReLU that passes on the outputs of batch normalization with an activation: thnn.convert() puts it in place of
     nn.ReLU.
 
     Shapes, dtypes, errors: as ``thnn.nn.ReLU``.

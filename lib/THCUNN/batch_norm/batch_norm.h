@@ -39,7 +39,7 @@ struct GradientOutputs {
   ChannelVector sum, dot; /* sum(g) and sum(g * (x - mean)); each of the four vectors may be absent */
   ChannelVector gradWeight, gradBias;
   real scale;              /* the factor of the terms that are added to gradWeight and gradBias */
-  bool newWeight, newBias; /* gradWeight, gradBias: not initialised; overwritten instead of added to */
+  bool newWeight, newBias; /* gradWeight, gradBias: not initialized; overwritten instead of added to */
 };
 
 /* The sums of GradientOutputs over `count` values per channel. */

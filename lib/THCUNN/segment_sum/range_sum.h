@@ -88,8 +88,8 @@ template <int V, class T, class R> void rangeSumByWarps(THNNState *state, const 
   });
 }
 
-/* A thread or a warp per range and V columns: 1, or, without a bias, Pack<T>::size if the rows of source and target
-   consist of aligned packs. */
+/* A thread or a warp per range and V columns. V is Pack<T>::size if there is no bias and the rows of source and target
+   consist of aligned packs, otherwise 1. */
 template <int V, class T, class R> void rangeSum(THNNState *state, const RangeSum<T, R> &sum)
 {
   if (sum.columns == 0) return;

@@ -95,7 +95,7 @@ static ALWAYS_INLINE void applyRunsWith(ElementMap map, const Runs *runs, const 
   else mapChannels(map, runs, k, false, reversed);
 }
 
-/* Applies a map; the loops are specialised for each map. */
+/* Applies a map; the loops are specialized for each map. */
 static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *k, bool nonTemporal, bool reversed)
 {
   if (map == NORMALIZE) applyRunsWith(NORMALIZE, runs, k, nonTemporal, reversed);

@@ -60,7 +60,7 @@ static inline Tile tileAt(const BatchNorm *b, int64_t i)
   return tile;
 }
 
-/* The activation of the normalized value: identity, max(0, .), or min(limit, max(0, .)). Loops are specialised for
+/* The activation of the normalized value: identity, max(0, .), or min(limit, max(0, .)). Loops are specialized for
    each, because the comparisons take time if the operands are in a cache. */
 typedef enum Activation { IDENTITY, RELU, CLAMP, ACTIVATIONS } Activation;
 

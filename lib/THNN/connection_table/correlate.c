@@ -1,7 +1,7 @@
 #include "connection_table/connection_list.h"
 #include "convolution/position_runs.h"
 
-/* Output and gradInput. Channels are connected irregularly, so positions are vectorised: vectors are read from a packed
+/* Output and gradInput. Channels are connected irregularly, so positions are vectorized: vectors are read from a packed
    tile of a block of source channels, which has at most PACKED_BYTES unless it is a single channel, and multiplied by
    single weights.
 

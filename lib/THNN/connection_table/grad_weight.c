@@ -1,7 +1,7 @@
 #include "connection_table/connection_list.h"
 #include "convolution/position_runs.h"
 
-/* gradWeight. Positions are vectorised. A task computes the filters between a block of input channels, which are
+/* gradWeight. Positions are vectorized. A task computes the filters between a block of input channels, which are
    major, and a block of output channels, which are minor; it packs tiles of the input once for all its connections. */
 
 #define TILE_VECTORS 128                  /* vectors of positions whose products are summed in registers */

@@ -56,7 +56,7 @@ void THNN_(convolutionOutput)(const Convolution *geometry, ConvolutionView input
 void THNN_(convolutionGradInput)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput);
 
-/* gradWeight += scale * dL/dweight. If `overwrites`, gradWeight = dL/dweight: its memory is dense and not initialised,
+/* gradWeight += scale * dL/dweight. If `overwrites`, gradWeight = dL/dweight: its memory is dense and not initialized,
    and scale is 1. */
 void THNN_(convolutionGradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
                                   ConvolutionView gradWeight, real scale, bool overwrites);

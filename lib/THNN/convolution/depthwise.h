@@ -5,7 +5,7 @@
 
 /* Depthwise and other convolutions whose groups have few channels, in channels-last layout. Vectorising the output
    channels of one group would leave most lanes empty, and adjacent positions are not contiguous, so the channels of
-   several groups are vectorised. For channels-first layout see depthwise_planes.h and direct.h. */
+   several groups are vectorized. For channels-first layout see depthwise_planes.h and direct.h. */
 
 /* True if a correlation is of this kind and its sums are short enough. */
 bool THNN_(depthwiseSuits)(const Correlation *correlation);

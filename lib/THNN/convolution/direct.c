@@ -86,7 +86,7 @@ bool THNN_(directSuits)(const Correlation *c)
   const bool smallGroups = c->groups > 1 && c->outChannels <= DIRECT_GROUP_CHANNELS;
   const bool oneElement = kernel[0] == 1 && kernel[1] == 1 && kernel[2] == 1 && kernel[3] == 1;
   if (!smallGroups && (c->outChannels > VL / 2 || oneElement)) return false;
-  /* The lanes that a row costs: `direct` if positions are vectorised, `product` if output channels are. Direct
+  /* The lanes that a row costs: `direct` if positions are vectorized, `product` if output channels are. Direct
      convolution must need at most half of the lanes of the product, or, if groups are small, no more than the product,
      because direct convolution has less overhead per group. */
   const int64_t width = correlationIsFlat(c) ? axisExtent(last, last->targetSize, last->kernel)

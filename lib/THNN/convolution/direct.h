@@ -4,8 +4,8 @@
 #include "convolution/packing.h"
 
 /* Direct convolution, for correlations with few output channels per group: the gradInput of a 3-channel image,
-   depthwise filters. A matrix product, which vectorises output channels, would leave most vector lanes empty. Positions
-   are vectorised instead: vectors are read from a packed input tile and multiplied by single weights.
+   depthwise filters. A matrix product, which vectorizes output channels, would leave most vector lanes empty. Positions
+   are vectorized instead: vectors are read from a packed input tile and multiplied by single weights.
 
    All residue classes of a gradInput (see correlation.h) are computed at once: they share the packed tile and read it
    at different offsets. */

@@ -1,6 +1,6 @@
 #include "convolution/direct.h"
 
-/* gradWeight of groups with few channels. Positions are vectorised. A task computes one group: it packs tiles of the
+/* gradWeight of groups with few channels. Positions are vectorized. A task computes one group: it packs tiles of the
    source, which stay in L1, and reads gradients in place. An entry of a filter is a kernel element of an input
    channel. */
 

@@ -157,7 +157,7 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
           begin = MIN(begin, insideBegin[element]);
           end = MAX(end, insideEnd[element]);
         }
-        if (tile > 0 && begin == end) continue; /* the first tile initialises the sums */
+        if (tile > 0 && begin == end) continue; /* the first tile initializes the sums */
         const KRange range = {offset, begin, end};
         const PrefetchLines lines = nextPrefetch(&prefetch);
         THNN_(microkernel)(R, group.Q, (int)(width / VL), lines.run > 0)(

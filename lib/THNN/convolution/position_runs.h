@@ -3,7 +3,7 @@
 
 #include "convolution/packing.h"
 
-/* Runs of positions, for micro-kernels that vectorise positions and read them from a packed tile.
+/* Runs of positions, for micro-kernels that vectorize positions and read them from a packed tile.
 
    A run is one row of positions. In a flat correlation, whose stride is 1 in height and width, the rows of a packed
    tile follow each other in memory and a run is a whole slice. Then results are also computed between the last position

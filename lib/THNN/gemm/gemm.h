@@ -21,7 +21,7 @@ typedef struct GemmOperand {
   int64_t stride[4], kStride[4], groupStride; /* in data, along the axes of i and of k, and between groups */
   int64_t cStride[4];                         /* in c, along the axes of i */
   int64_t biasStride;                         /* 0 in at least one of the operands */
-  /* Set by gemm(): how packing converts elements (gemm.c), and from a term to the other one of its pair. */
+  /* Set by gemm(): how packing converts elements (gemm.c), and the stride between the two terms of a pair. */
   int32_t conversion;
   int64_t partnerStride;
 } GemmOperand;

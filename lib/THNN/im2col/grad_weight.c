@@ -3,7 +3,7 @@
 #include "runtime/streaming.h"
 #include "simd/lanes.h"
 
-/* Channels per task in channels-last layout, where channels are vectorised. */
+/* Channels per task in channels-last layout, where channels are vectorized. */
 #define CHANNEL_BLOCK 16
 
 /* Terms of a partial sum in `real`, per vector lane. Partial sums are added in double. */

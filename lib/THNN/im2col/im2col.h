@@ -11,7 +11,7 @@
      x = q * stride - padding + k * dilation, if x lies in the image */
 
 typedef struct Im2col {
-  WindowAxis axis[4]; /* input: of the image; output: of the columns. The last axis is vectorised. */
+  WindowAxis axis[4]; /* input: of the image; output: of the columns. The last axis is vectorized. */
   int64_t batch, channels;
   void *image, *columns;
   int64_t imageStride[4], columnStride[4]; /* per coordinate, per position */

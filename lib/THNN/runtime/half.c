@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-/* The formulas have no branches, so that compilers vectorise the loops over them. */
+/* The formulas have no branches, so that compilers vectorize the loops over them. */
 
 static ALWAYS_INLINE uint32_t bitsOf(float x)
 {

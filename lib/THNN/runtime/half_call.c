@@ -94,7 +94,7 @@ static void computeWithCopies(THNNState *state, const THNNValue *values, const T
     for (int z = 0; z < state->zeroCount; z++) {
       if (state->zeros[z] != tensor) continue;
       state->zeros[z] = given[i].tensor;
-      copy->access &= ~THNN_READS; /* not initialised yet */
+      copy->access &= ~THNN_READS; /* not initialized yet */
     }
   }
   for (int i = 0; i < copies.count; i++)

@@ -74,9 +74,9 @@ static void cut(const THNNPieces *pieces, int64_t i, const THNNTensor *tensor, T
   piece->data = (char *)tensor->data + offset * (int64_t)THNNTensor_elementSize(tensor);
 }
 
-/* True if pieces of `run` indices of dimension d divide cache lines of a tensor, or of its copy, where it has gaps between
-   its elements: a piece of few channels would no longer be channels-last, and other loops with other rounding would compute
-   it, depending on the number of pieces, and so on the number of threads. */
+/* True if pieces of `run` indices of dimension d divide cache lines of a tensor, or of the copy of a tensor with gaps
+   between its elements. A piece of few channels would no longer be channels-last: other loops, with other rounding,
+   would compute it, and results would depend on the number of pieces, and so on the number of threads. */
 static bool dividesLines(const THNNPieces *pieces, int d, int64_t run)
 {
   for (int k = 0; k < pieces->tensors; k++) {

@@ -51,8 +51,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
 
 def _check_circular(input: Tensor, pad: Sequence[int]) -> None:
-    """Raises ValueError for a padding longer than the rest that it repeats, for which torch reads uninitialized
-    memory."""
+    """Raises ValueError for a padding longer than the elements that it repeats, those that negative padding on the
+    other side leaves: torch reads uninitialized memory there."""
     for d in range(min(len(pad) // 2, input.dim())):
         before, after = pad[2 * d], pad[2 * d + 1]
         rest = input.shape[-1 - d] + min(before, 0) + min(after, 0)
