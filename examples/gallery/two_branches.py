@@ -6,6 +6,8 @@ A network with batch normalization and dropout computes one thing in training an
 `thnn.graph.fork` makes both from one model, with shared parameters, and draws them.
 """
 
+import re
+
 import matplotlib.pyplot as plt
 import torch
 from torch import nn
@@ -25,10 +27,44 @@ images = torch.randn(64, 1, 8, 8)
 classes = (images.mean((1, 2, 3)) > 0).long()
 
 # %%
-# The drawing is a Mermaid flowchart, which Markdown pages and code hosts show as a picture.
+# `graph.draw` lists the operators of both branches and the variables that they share; a star marks what inference
+# needs. With the name of a file, `graph.draw(fork, "fork.md")` writes the same as a Mermaid flowchart, which code hosts
+# and notebooks show as a picture.
 
 fork = graph.fork(model, images[:2])
-print(graph.draw(fork, target="infer"))
+lines = graph.draw(fork, target="infer").splitlines()
+print(*lines, sep="\n")
+
+# %%
+# The same lines as a picture: the operators before batch normalization are shared, and each branch normalizes in its
+# own way. The variables in the middle exist once; training updates them, and inference reads them.
+
+COLUMNS = {"shared": (0.0, "#cccccc"), "train": (-0.6, "#e69f00"), "infer": (0.6, "#56b4e9")}
+figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+places: dict[str, tuple[float, float]] = {}
+readers: dict[str, list[str]] = {}
+branch, stem = "", 0
+for line in lines:
+    if not line.startswith(" "):
+        branch = line.split(",")[0]
+    elif operator := re.match(r"[ *]+(\d+) (\w+)", line):
+        step = int(operator[1])
+        stem = step if branch == "shared" else stem
+        x, color = COLUMNS[branch]
+        y = -step if branch == "shared" else -stem - step
+        places[f"{branch} {step}"] = x, y
+        box = {"boxstyle": "round,pad=0.4", "facecolor": color, "edgecolor": "none"}
+        axes.text(x, y, operator[2], ha="center", va="center", bbox=box)
+        for source in re.findall(r"(?:shared|train|infer) \d+", line):
+            axes.annotate("", (x, y + 0.3), places[source], arrowprops={"arrowstyle": "->", "shrinkA": 14})
+    elif variable := re.match(r"[ *]+\w+ \d+\.(\w+) .*-> ([^;]*)", line):
+        readers.setdefault(variable[2], []).append(variable[1])
+for names, variables in readers.items():
+    x, y = places[names.split(", ")[0]]
+    x, y = (0.0, y) if ", " in names else (x + 0.25, y + 0.2)
+    axes.text(x, y, "\n".join(variables), ha="center", va="center", fontsize=8, color="gray")
+axes.set(xlim=(-0.9, 0.9), ylim=(-stem - 5.6, -0.4))
+axes.axis("off")
 
 # %%
 # The branch for training updates the parameters, and the branch for inference sees each update at once, without a
