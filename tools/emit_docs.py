@@ -153,11 +153,13 @@ def _names(arguments: Iterable[Argument]) -> str:
 
 
 def _fenced(text: str) -> str:
-    """A fenced code block, with a fence longer than any in the text."""
+    """A code block whose lines wrap, with a fence longer than any in the text."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    return f"{fence}text\n{text}\n{fence}"
+    return f"{fence}{{.text .wrap}}\n{text}\n{fence}"
 
 
 def _escaped(text: str) -> str:
-    """The text with the special characters of Markdown escaped."""
-    return re.sub(r"[\\`*\[\]]", r"\\\g<0>", text).replace("<", "&lt;")
+    """The text with the special characters of Markdown escaped, except in code between backticks."""
+    parts = re.split(r"((?<!`)`[^`]+`(?!`))", text)
+    parts[::2] = [re.sub(r"[\\`*\[\]]", r"\\\g<0>", part).replace("<", "&lt;") for part in parts[::2]]
+    return "".join(parts)

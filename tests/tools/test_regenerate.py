@@ -121,7 +121,7 @@ def test_infinite_defaults_are_python() -> None:
 
 
 def test_comments_are_quoted() -> None:
-    doc = 'A: "quotes""" and \\\\ and ```` of *any* <kind>'
+    doc = 'A: "quotes""" and \\\\ and ```` of *any* <kind>, `x*y <z`'
     functions = parse_header_text(
         f"/* [FAMILY x] */\n\n// {doc}\nvoid A_updateOutput(THTensor *input, /* {doc} */ THTensor *output);"
     )
@@ -130,7 +130,7 @@ def test_comments_are_quoted() -> None:
     text = ast.get_docstring(cls)
     assert text is not None and text.startswith(doc)
     page = emit_docs.emit_docs(functions, "")["x.md"]
-    assert page.count("\\`\\`\\`\\` of \\*any\\* &lt;kind>") == 2
+    assert page.count("\\`\\`\\`\\` of \\*any\\* &lt;kind>, `x*y <z`") == 2
 
 
 def test_arguments_named_like_keywords_of_python() -> None:
