@@ -18,7 +18,7 @@ static inline cudaStream_t streamOf(THNNState *state)
   return (cudaStream_t)state->stream;
 }
 
-/* Temporary memory of the call, on its device, from torch's caching allocator; aligned to 16 bytes, not initialised.
+/* Temporary memory of the call, on its device, from torch's caching allocator; aligned to 16 bytes, not initialized.
    NULL, with the status set, if there is none. */
 void *scratch(THNNState *state, int64_t bytes);
 

@@ -4,7 +4,7 @@
 /* The device language of all .cu files. nvcc compiles them for a GPU; with THCUNN_EMULATE, a C++ compiler compiles them
    for the CPU, where emulation/cuda.h supplies CUDA's names. Two words replace CUDA's syntax:
 
-     THCUNN_SHARED(float, tile, [32][33]);                           a shared array, not initialised
+     THCUNN_SHARED(float, tile, [32][33]);                           a shared array, not initialized
      THCUNN_LAUNCH(kernel, blocks, threads, stream)(arguments);      a kernel with commas in its template arguments is
                                                                      put in parentheses */
 

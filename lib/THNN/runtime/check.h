@@ -100,9 +100,9 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
     THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                            \
   } while (0)
 
-/* Declares, above THNN_RETURN_IF_META, that the loops below it take tensors of float16 and bfloat16, too, between which
-   and float32 they convert (elementwise/map.h, runtime/pieces.h); or that they take this tensor, which may be NULL, of
-   these types. Other functions and tensors get copies in float32 (half.h). */
+/* Declares, above THNN_RETURN_IF_META, that the loops below it also take tensors of float16 and bfloat16, and convert
+   from and to float32 themselves (elementwise/map.h, runtime/pieces.h); or that they do so for this tensor, which may be
+   NULL. Other functions and tensors get copies in float32 (half.h). */
 #define THNN_TAKES_HALF(state) ((state)->takesHalf = true)
 #define THNN_TAKES_HALF_OF(state, tensor)                                      \
   do {                                                                         \

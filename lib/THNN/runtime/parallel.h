@@ -23,7 +23,7 @@ extern "C"
   THNN_PRAGMA(omp parallel for schedule(static) num_threads(thnn_threads(tasks, work))) \
   for (int64_t i = 0; i < (tasks); i++)
 
-/* Scratch memory of the calling thread: 64-byte aligned, uninitialised, at most THNN_SCRATCH_LIMIT bytes. There is one
+/* Scratch memory of the calling thread: 64-byte aligned, uninitialized, at most THNN_SCRATCH_LIMIT bytes. There is one
    block per thread, kept until the thread ends; the next call of thnn_scratch may move it, so a task requests all of
    its scratch memory at once. When the process is out of memory, up to THNN_SCRATCH_RESERVES threads get memory that
    was set aside; a further thread aborts the process, as does a request above the limit. */

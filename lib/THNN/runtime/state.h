@@ -51,7 +51,7 @@ typedef struct THNNState {
   int32_t status; /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
-  /* New gradients of parameters, to which the call adds: dense, not initialised yet. THNN_RETURN_IF_META, or on a
+  /* New gradients of parameters, to which the call adds: dense, not initialized yet. THNN_RETURN_IF_META, or on a
      device the first launch, sets them to 0, except those that the function overwrites (THNN_overwrites). */
   int32_t zeroCount;
   const THNNTensor *zeros[THNN_MAX_ZEROS];

@@ -55,7 +55,7 @@ int64_t THNNTensor_numel(const THNNTensor *tensor);
 bool THNNTensor_isContiguous(const THNNTensor *tensor);
 /* True if channels (dimension 1) are innermost, in 4 or 5 dimensions, by torch's rule: from channels over columns and
    rows to the batch, each stride is at least the stride times the size of the dimension before. Views of parts of
-   channels-last tensors are recognised; with one channel or one pixel the strides decide. */
+   channels-last tensors are recognized; with one channel or one pixel the strides decide. */
 bool THNNTensor_isChannelsLast(const THNNTensor *tensor);
 /* True if the elements fill one block of memory, each address once, in any order of dimensions. */
 bool THNNTensor_isDense(const THNNTensor *tensor);

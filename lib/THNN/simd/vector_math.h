@@ -3,7 +3,7 @@
 
 #include "runtime/kernel.h"
 
-/* Elementary functions of one `real` without branches, so that the compiler vectorises a loop over them for every
+/* Elementary functions of one `real` without branches, so that the compiler vectorizes a loop over them for every
    instruction set.
 
      th_exp  th_log  th_tanh  th_sigmoid  th_softplus  th_sqrt  th_abs  th_copysign
