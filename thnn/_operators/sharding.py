@@ -20,16 +20,24 @@ from torch.distributed.tensor import Partial, Replicate, Shard
 from torch.distributed.tensor.experimental import register_sharding
 
 from thnn._header import Module
+from thnn._header.registry import modules
 from thnn._operators.model import OperatorModel
 from thnn._torch import use_numbers_of_each_call
 
 Placements = Mapping[str, Any]
 
-POINTWISE = frozenset({
-    "Abs", "CELU", "ELU", "GELU", "GELUTanh", "HardShrink", "HardSigmoid", "HardSwish", "HardTanh", "LeakyReLU",
-    "LogSigmoid", "Mish", "SELU", "SiLU", "Sigmoid", "SoftPlus", "SoftShrink", "SoftSign", "Sqrt", "Square",
-    "Tanh", "TanhShrink", "Threshold",
-})  # fmt: skip
+
+def _is_pointwise(module: Module) -> bool:
+    """True for a function of each element of its input: all its tensors are sized as the input, and it does not sum
+    over channels, as soft-maxima do."""
+    forward = module.forward
+    if forward is None or module.family != "activation" or module.name.endswith("SoftMax"):
+        return False
+    roles = {a.role for a in forward.after_state}
+    return roles <= {"input", "output", "buffer", "scalar"} and forward.tensors("output")[0].like == "input"
+
+
+POINTWISE = frozenset(name for name, module in modules().items() if _is_pointwise(module))
 _NORMALIZATIONS = ("BatchNormalization", "BatchNormalizationReLU", "BatchNormalizationAdd")
 #: The number of dimensions of a batch, by the beginning of a module's name.
 _RANKS = {"Linear": 2, "Temporal": 3, "Spatial": 4, "Volumetric": 5}
