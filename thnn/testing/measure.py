@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from thnn import _roofline as roofline
+from thnn.testing.cases import arguments, function_of
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 
@@ -30,29 +31,14 @@ def _copies(working_set: float) -> dict[str, Callable[[], None]]:
 _COPIES = ("copy", "streaming copy")
 
 
-def _tensors(case: Case, row: Row) -> dict[str, Any]:
-    generator = torch.Generator().manual_seed(0)
-    forward = case.registry.modules[case.module].forward
-    assert forward is not None
+def _arguments(case: Case, row: Row) -> dict[str, Any]:
+    """The arguments of a row by their names in Python; all tensors have its type, as those of a model have."""
     dtype = getattr(torch, row.dtype)
-    made = {}
-    for argument in forward.arguments:
-        value = row.sample.arguments.get(argument.name)
-        if callable(value):
-            tensor = value(generator)
-            value = tensor.to(dtype) if tensor.is_floating_point() else tensor
-        if argument.name in row.sample.arguments:
-            made[argument.name] = value
-    return made
-
-
-def _omitted(case: Case) -> dict[str, Any]:
-    """The values of arguments that a row omits: None, or the default of a scalar."""
-    forward = case.registry.modules[case.module].forward
-    assert forward is not None
-    inputs = forward.tensors("input", "target", "parameter")
-    defaults = {a.variable: a.default for a in forward.scalars if a.default is not None}
-    return {**{a.name: None for a in inputs if a.is_optional}, **defaults}
+    spelled = {a.name: a.variable for a in function_of(case).arguments}
+    return {
+        spelled[n]: v.to(dtype) if isinstance(v, Tensor) and v.is_floating_point() else v
+        for n, v in arguments(case, row.sample).items()
+    }
 
 
 class Call:
@@ -69,7 +55,7 @@ class Call:
         self.module = case.registry.modules[case.module]
         self.arguments = {
             k: in_layout(v, layout).to(device or "cpu") if isinstance(v, Tensor) else v
-            for k, v in _tensors(case, row).items()
+            for k, v in _arguments(case, row).items()
         }
         cls = case.registry.function_classes[case.module + "Function"]
         differentiable = [n for n in cls._names[: cls._tensor_count] if n not in cls._constants]
@@ -81,9 +67,9 @@ class Call:
         if library != "thnn":
             baseline = row.other if library == OTHER else case.baseline or case.reference
             assert baseline is not None
-            given = dict(self.arguments)
-            if baseline is case.reference:
-                given = {**_omitted(case), **given}
+            given = self.arguments
+            if baseline is not case.reference:  # whose own defaults are those of the row
+                given = {n: v for n, v in given.items() if n in row.sample.arguments}
             self.function: Callable[[], Any] = lambda: baseline(**given)
         else:
             ordered = cls._bind((), self.arguments)
@@ -149,7 +135,7 @@ def measure(case: Case, row: Row, rounds: int, dtype: str | None = None) -> list
     """Times a row in each of its phases; with `dtype`, a half type, in this type against torch in the type and against
     thnn in float32. Without a time of torch where torch lacks the type."""
     own, row = row, row if dtype is None else in_type(row, dtype)
-    has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
+    has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _arguments(case, row).values())
     layouts = (CONTIGUOUS, CHANNELS_LAST) if has_layouts else (CONTIGUOUS,)
     implementations: dict[str, Call] = {}
     for layout in layouts:
