@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Collection, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import torch
@@ -21,8 +23,11 @@ from thnn._torch import without_torch_function
 
 class _Signature(NamedTuple):
     compute: Callable[..., tuple[torch.Tensor | None, ...] | None]
-    tensors: tuple[tuple[str, int], ...]  # names and positions
-    scalars: tuple[tuple[str, int], ...]  # names and positions
+    tensors: Callable[
+        [Sequence[Any]], tuple[Any, ...]
+    ]  # those that `compute` takes, of the arguments of a call
+    first_scalar: int
+    scalars: tuple[str, ...]  # names, without `scale`, which is the last one
     results: tuple[int, ...]  # positions of the arguments that the results are for
     scale: int  # position of the factor of gradients of parameters; -1: the results are not such gradients
 
@@ -32,15 +37,18 @@ def _signature(name: str) -> _Signature:
     compute = FUNCTIONS.get(name)
     if compute is None:
         raise NotImplementedError(f"{name}: there is no such function for CUDA tensors")
-    positions = {a: i for i, a in enumerate(functions()[name].after_state)}
-    scalars = {a.name: i for a, i in positions.items() if not a.is_tensor}
-    roles = ("gradParameter",) if "scale" in scalars else ("output", "gradInput")
+    arguments = functions()[name].after_state
+    names = [a.name for a in arguments]
+    taken = [n for n in inspect.signature(compute).parameters if n != "scalars"]
+    scale = names.index("scale") if "scale" in names else -1
+    roles = ("output", "gradInput") if scale < 0 else ("gradParameter",)
     return _Signature(
         compute,
-        tuple((a.name, i) for a, i in positions.items() if a.is_tensor),
-        tuple(scalars.items()),
-        tuple(i for a, i in positions.items() if a.role in roles),
-        scalars.get("scale", -1),
+        itemgetter(*map(names.index, taken)),
+        sum(a.is_tensor for a in arguments),
+        tuple(a.name for a in arguments if not a.is_tensor and a.name != "scale"),
+        tuple(i for i, a in enumerate(arguments) if a.role in roles),
+        scale,
     )
 
 
@@ -68,7 +76,7 @@ def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> 
     parameters. Raises NotImplementedError for a function that neither the CUDA library nor torch has.
     """
     signature = _signature(name)
-    device = next(v.device.type for v in values if isinstance(v, torch.Tensor))
+    device = values[0].device.type
     if torch.is_autocast_enabled(device):
         with torch.autocast(device, enabled=False):
             compute_by_torch(name, values, new)
@@ -84,10 +92,9 @@ def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> 
 
 
 def _compute(signature: _Signature, values: Sequence[Any], new: Collection[int]) -> None:
-    results = signature.compute(
-        **{name: values[i] for name, i in signature.tensors},
-        scalars=tuple([(name, values[i]) for name, i in signature.scalars]),
-    )
+    first, names = signature.first_scalar, signature.scalars
+    scalars = names, tuple(values[first : first + len(names)])
+    results = signature.compute(*signature.tensors(values), scalars)
     if results is None:
         return
     scale = values[signature.scale] if signature.scale >= 0 else None

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-Scalars = tuple[tuple[str, Any], ...]  # names and values
+Scalars = tuple[tuple[str, ...], tuple[Any, ...]]  # names and values
 _AXES = "THW"
-_convolution = torch.ops.aten.convolution.default
 _convolution_backward = torch.ops.aten.convolution_backward.default
 
 
@@ -79,11 +78,15 @@ class Module(NamedTuple):
         return images if images.ndim == like.ndim else images.squeeze(0)
 
     def updateOutput(
-        self, input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, scalars: Scalars, **_: Any
+        self,
+        input: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor | None,
+        scalars: Scalars,
     ) -> tuple[torch.Tensor]:
         geometry = _geometry(self, weight.ndim, scalars)
         images = self.images(input, geometry)
-        images = _convolution(
+        images = torch.convolution(
             images,
             self.filters(weight, geometry),
             bias if bias is None or bias.ndim == 1 else bias.t().flatten(),
@@ -92,7 +95,11 @@ class Module(NamedTuple):
         return (self.result(images, input, geometry),)
 
     def updateGradInput(
-        self, input: torch.Tensor, gradOutput: torch.Tensor, weight: torch.Tensor, scalars: Scalars, **_: Any
+        self,
+        input: torch.Tensor,
+        gradOutput: torch.Tensor,
+        weight: torch.Tensor,
+        scalars: Scalars,
     ) -> tuple[torch.Tensor]:
         geometry = _geometry(self, weight.ndim, scalars)
         filters = self.filters(weight, geometry)
@@ -106,7 +113,6 @@ class Module(NamedTuple):
         gradWeight: torch.Tensor,
         gradBias: torch.Tensor | None,
         scalars: Scalars,
-        **_: Any,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         geometry = _geometry(self, gradWeight.ndim, scalars)
         mask = (False, True, gradBias is not None)
@@ -145,7 +151,7 @@ class Module(NamedTuple):
 @functools.lru_cache(maxsize=4096)
 def _geometry(module: Module, weight_ndim: int, scalars: Scalars) -> Geometry:
     """The geometry of a call, from its scalars. A weight of two dimensions has the kernel in its second one."""
-    settings = dict(scalars)
+    settings = dict(zip(*scalars))
     axes = [a for a in _AXES if "k" + a in settings] if weight_ndim == 2 else _AXES[5 - weight_ndim :]
 
     def of(default: int, *prefixes: str) -> list[int]:

@@ -1,6 +1,7 @@
 """The functions by name.
 
-Each takes the tensors of the header by name, and the names and values of the other arguments as `scalars`. It returns
+The parameters of each are tensors of the header, by their names, and `scalars`, the last: the names and the values of
+the other arguments. It returns
 new tensors, for the results in the order of the header: `thnn._cuda` writes them to the arguments of the call, or adds
 gradients of parameters to these arguments. The functions of the steps of LSTM and GRU write their results themselves,
 and return None.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
+
+from thnn._cuda.convolution import Scalars
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor:
@@ -22,19 +23,20 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
 
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """The product with the weight transposed, plus a bias (O) or (1, O)."""
-    product: torch.Tensor = torch.ops.aten.linear.default(
-        plain(input), plain(weight), None if bias is None else bias.flatten()
-    )
-    return product
+    if bias is not None and bias.ndim != 1:
+        bias = bias.flatten()
+    return torch.nn.functional.linear(plain(input), plain(weight), bias)
 
 
 def _update_output(
-    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, **_: Any
+    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, scalars: Scalars
 ) -> tuple[torch.Tensor]:
     return (linear(input, weight, bias),)
 
 
-def _update_grad_input(gradOutput: torch.Tensor, weight: torch.Tensor, **_: Any) -> tuple[torch.Tensor]:
+def _update_grad_input(
+    gradOutput: torch.Tensor, weight: torch.Tensor, scalars: Scalars
+) -> tuple[torch.Tensor]:
     return (plain(gradOutput) @ plain(weight),)
 
 
@@ -43,7 +45,7 @@ def _acc_grad_parameters(
     gradOutput: torch.Tensor,
     bias: torch.Tensor | None,
     gradBias: torch.Tensor | None,
-    **_: Any,
+    scalars: Scalars,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     inputs, gradients = plain(torch.atleast_2d(input)), plain(torch.atleast_2d(gradOutput))
     has_bias = bias is not None and gradBias is not None

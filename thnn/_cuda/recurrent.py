@@ -7,16 +7,16 @@ and do not read the sizes of the steps from the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from thnn._cuda.convolution import Scalars
 from thnn._cuda.linear import linear, plain
 
 
 def _order(
-    name: str, sizes: Tensor, sequences: int, rows: int, scalars: tuple[tuple[str, Any], ...]
+    name: str, sizes: Tensor, sequences: int, rows: int, scalars: Scalars
 ) -> Iterator[tuple[int, int]]:
     """The first row and the number of sequences of each step, in the order of computation."""
     counts = sizes.tolist()
@@ -28,7 +28,7 @@ def _order(
     firsts = [0]
     for count in counts:
         firsts.append(firsts[-1] + count)
-    return iter(list(zip(firsts, counts))[:: -1 if dict(scalars)["reverse"] else 1])
+    return iter(list(zip(firsts, counts))[:: -1 if dict(zip(*scalars))["reverse"] else 1])
 
 
 def _lstm_steps(
@@ -43,8 +43,7 @@ def _lstm_steps(
     output: Tensor,
     outputCell: Tensor,
     gates: Tensor | None,
-    scalars: tuple[tuple[str, Any], ...],
-    **_: Any,
+    scalars: Scalars,
 ) -> None:
     products = linear(input, weight1, bias1)
     hidden, current = hx.clone(), cell.clone()
@@ -70,8 +69,7 @@ def _lstm_grad_steps(
     gradInGates: Tensor,
     gradHx: Tensor,
     gradCell: Tensor,
-    scalars: tuple[tuple[str, Any], ...],
-    **_: Any,
+    scalars: Scalars,
 ) -> None:
     steps = list(_order("LSTMFused_gradSteps", sizes, len(gradHx), len(storage), scalars))
     for step in reversed(range(len(steps))):
@@ -105,8 +103,7 @@ def _gru_steps(
     sizes: Tensor,
     output: Tensor,
     gates: Tensor | None,
-    scalars: tuple[tuple[str, Any], ...],
-    **_: Any,
+    scalars: Scalars,
 ) -> None:
     products = linear(input, weight1, bias1)
     hidden = hx.clone()
@@ -130,8 +127,7 @@ def _gru_grad_steps(
     gradInInput: Tensor,
     gradInHidden: Tensor,
     gradHx: Tensor,
-    scalars: tuple[tuple[str, Any], ...],
-    **_: Any,
+    scalars: Scalars,
 ) -> None:
     for first, n in reversed(list(_order("GRUFused_gradSteps", sizes, len(gradHx), len(storage), scalars))):
         rows = slice(first, first + n)
