@@ -46,7 +46,7 @@ int thnn_hasEntry(const THNNFunction *function);
 
 /* Sets the device library of `host`, or none if `device` is NULL: its functions compute calls of `host` with tensors on
    its device. False, without an effect, if the libraries were made from different declarations. `computeMissing` is the
-   id of a Python function that computes what `device` lacks (Library.compute_for). */
+   id of a Python function that computes calls of functions that `device` lacks (Library.compute_for). */
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 
 enum { THNN_WHOLE = -128 };

@@ -217,21 +217,36 @@ static PyObject *tupleOfArguments(const BoundCall *bound, PyObject *const *argum
   return all;
 }
 
-/* Calls computeMissing after the checks; false with an exception set. */
-static bool callMissing(const BoundCall *bound, PyObject *const *arguments, PyObject **made)
+/* Appends a call after the checks, with the positions of new tensors, to a list; false with an exception set. */
+static bool appendMissing(const BoundCall *bound, PyObject *const *arguments, PyObject **made, PyObject *list)
 {
-  PyObject *positions = PyList_New(0), *all = tupleOfArguments(bound, arguments, made), *answer = NULL;
+  PyObject *positions = PyList_New(0), *all = tupleOfArguments(bound, arguments, made), *call = NULL;
   for (int i = 0; positions != NULL && i < bound->function->argumentCount; i++) {
     PyObject *position = made[i] == NULL ? NULL : PyLong_FromLong(i);
     if (position != NULL) PyList_Append(positions, position);
     Py_XDECREF(position);
   }
-  if (positions != NULL && all != NULL)
-    answer = PyObject_CallFunction(bound->open->computeMissing, "sOO", bound->function->name, all, positions);
+  if (positions != NULL && all != NULL) call = Py_BuildValue("(sOO)", bound->function->name, all, positions);
+  const bool done = call != NULL && PyList_Append(list, call) == 0;
   Py_XDECREF(positions);
   Py_XDECREF(all);
+  Py_XDECREF(call);
+  return done;
+}
+
+bool computeMissing(const BoundCall *bound, PyObject *list)
+{
+  PyObject *answer = PyObject_CallFunctionObjArgs(bound->open->computeMissing, list, NULL);
   Py_XDECREF(answer);
   return answer != NULL;
+}
+
+static bool callMissing(const BoundCall *bound, PyObject *const *arguments, PyObject **made)
+{
+  PyObject *list = PyList_New(0);
+  const bool done = list != NULL && appendMissing(bound, arguments, made, list) && computeMissing(bound, list);
+  Py_XDECREF(list);
+  return done;
 }
 
 /* Calls the call hook, whose exceptions do not reach the caller. */
@@ -269,7 +284,7 @@ static PyObject *multiplied(const BoundCall *bound, PyObject *const *arguments, 
   return answer;
 }
 
-static PyObject *runCall(const BoundCall *bound, PyObject *const *arguments)
+static PyObject *runCall(const BoundCall *bound, PyObject *const *arguments, PyObject *later)
 {
   const int count = bound->function->argumentCount;
   PyObject *made[count + 1];
@@ -278,7 +293,11 @@ static PyObject *runCall(const BoundCall *bound, PyObject *const *arguments)
   bool missing;
   THNNState *report = compute(bound, arguments, made, &missing);
   if (report == &noMemory) PyErr_NoMemory();
-  const bool failed = report == &noMemory || (report == NULL && missing && !callMissing(bound, arguments, made));
+  bool failed = report == &noMemory;
+  if (report == NULL && missing) {
+    const bool defers = later != NULL && start < 0 && !(bound->flags & THNN_CALL_MULTIPLIED);
+    failed = !(defers ? appendMissing(bound, arguments, made, later) : callMissing(bound, arguments, made));
+  }
   if (start >= 0 && !failed) observe(bound, seconds() - start, report, arguments, made);
   PyObject *result;
   if (failed) result = NULL;
@@ -304,7 +323,7 @@ static PyObject *objectOf(Source source, PyObject *given, int offset, PyObject *
   return *size;
 }
 
-PyObject *callBound(const BoundCall *bound, PyObject *given, int offset)
+PyObject *callBound(const BoundCall *bound, PyObject *given, int offset, PyObject *later)
 {
   const int count = countOf(bound);
   PyObject *arguments[count + 1], *sizes[count + 1];
@@ -323,14 +342,14 @@ PyObject *callBound(const BoundCall *bound, PyObject *given, int offset)
       done = arguments[i] != NULL;
     }
   }
-  PyObject *results = done ? runCall(bound, arguments) : NULL;
+  PyObject *results = done ? runCall(bound, arguments, later) : NULL;
   for (int i = 0; i < sizeCount; i++) Py_DECREF(sizes[i]);
   return results;
 }
 
 static PyObject *callFromPython(PyObject *self, PyObject *given)
 {
-  return callBound(PyCapsule_GetPointer(self, NULL), given, 0);
+  return callBound(PyCapsule_GetPointer(self, NULL), given, 0, NULL);
 }
 
 const BoundCall *boundCallOf(PyObject *function)

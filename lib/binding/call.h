@@ -29,7 +29,11 @@ static inline bool isHalf(int type) { return type == THNN_TYPE_HALF || type == T
 const BoundCall *boundCallOf(PyObject *function);
 
 /* Calls the function: its results, or its report; NULL with an exception set. The caller's tuple begins at `offset` of
-   `given`. */
-PyObject *callBound(const BoundCall *bound, PyObject *given, int offset);
+   `given`. If `later` is a list, a function that the device library lacks may be appended to it, and its results have
+   values only after computeMissing(). */
+PyObject *callBound(const BoundCall *bound, PyObject *given, int offset, PyObject *later);
+
+/* Computes the calls of such a list, which are calls of one library; false with an exception set. */
+bool computeMissing(const BoundCall *bound, PyObject *list);
 
 #endif

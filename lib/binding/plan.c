@@ -131,7 +131,7 @@ static PyObject *compute(PyObject *self, PyObject *tuple)
   const bool inPlace = isSet(given, own->plan.inplaceAt);
   PyObject *results = NULL;
   if (!inPlace || pass(own, BEFORE_COMPUTE, given))
-    results = callBound(inPlace ? own->inPlace : own->call, given.tuple, 0);
+    results = callBound(inPlace ? own->inPlace : own->call, given.tuple, 0, NULL);
   if (results != NULL && inPlace && !pass(own, AFTER_COMPUTE, given)) Py_CLEAR(results);
   results = valueOf(own, given, results);
   Py_DECREF(given.tuple);
@@ -205,7 +205,7 @@ static PyObject *forward(PyObject *self, PyObject *tuple)
   const bool inPlace = isSet(given, own->plan.inplaceAt);
   PyObject *results = NULL;
   if (!inPlace || pass(own, BEFORE_FORWARD, given))
-    results = callBound(inPlace ? own->inPlace : own->call, given.tuple, 1);
+    results = callBound(inPlace ? own->inPlace : own->call, given.tuple, 1, NULL);
   if (results != NULL && ((inPlace && !mark(ctx, names.markDirty, argument(given, 0))) ||
                           (isSet(given, own->plan.indicesAt) &&
                            !mark(ctx, names.markNonDifferentiable, resultAt(results, own->plan.indices))) ||
@@ -250,8 +250,9 @@ static bool isNeeded(PyObject *needs, int position)
 }
 
 /* Calls the backward functions of which a result is needed; false with an exception set. `gradients` gets the results by
-   the positions of their arguments. */
-static bool computeGradients(const ClassPlan *own, PyObject *needs, PyObject *values, PyObject **gradients)
+   the positions of their arguments. `later`: see callBound(). */
+static bool callBackwards(const ClassPlan *own, PyObject *needs, PyObject *values, PyObject **gradients,
+                          PyObject *later)
 {
   const THNNClassPlan *plan = &own->plan;
   for (int call = 0, first = 0, end; call < plan->backwardCount; call++, first = end) {
@@ -259,7 +260,7 @@ static bool computeGradients(const ClassPlan *own, PyObject *needs, PyObject *va
     for (end = first; end < plan->gradientCount && plan->gradientCall[end] == call; end++)
       wanted = wanted || isNeeded(needs, plan->gradients[end]);
     if (!wanted) continue;
-    PyObject *results = callBound(own->backwards[call], values, 0);
+    PyObject *results = callBound(own->backwards[call], values, 0, later);
     if (results == NULL) return false;
     for (int i = first; i < end; i++) {
       PyObject *gradient = end - first == 1 ? results : PyTuple_GetItem(results, i - first);
@@ -270,6 +271,18 @@ static bool computeGradients(const ClassPlan *own, PyObject *needs, PyObject *va
     Py_DECREF(results);
   }
   return true;
+}
+
+/* The same, with the functions that the device library lacks computed together. */
+static bool computeGradients(const ClassPlan *own, PyObject *needs, PyObject *values, PyObject **gradients)
+{
+  if (own->plan.backwardCount < 2 || own->call->open->device == NULL)
+    return callBackwards(own, needs, values, gradients, NULL);
+  PyObject *later = PyList_New(0);
+  bool done = later != NULL && callBackwards(own, needs, values, gradients, later);
+  if (done && PyList_Size(later) > 0) done = computeMissing(own->call, later);
+  Py_XDECREF(later);
+  return done;
 }
 
 /* The gradients of one call of the backward: by the arguments of `apply`, None without one. */

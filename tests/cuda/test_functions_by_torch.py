@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
+import thnn
+from thnn._binding.device import EMULATION
 from thnn._binding.extension import PACKAGE
 from thnn._binding.library import Library
-from thnn._cuda import compute_by_torch
+from thnn._cuda import compute_by_torch, convolution
 from thnn._cuda.functions import FUNCTIONS
 from thnn.testing.case_runner import TIGHT, CaseRunner, compare, written
 from thnn.testing.cases import cases
@@ -32,9 +36,9 @@ def test_every_function_has_a_case() -> None:
 def test_autocast_does_not_round_arguments() -> None:
     input, weight = torch.randn(4, 300), torch.randn(5, 300)
     plain, inside = torch.empty(4, 5), torch.empty(4, 5)
-    compute_by_torch("Linear_updateOutput", (input, plain, weight, None, None), ())
+    compute_by_torch([("Linear_updateOutput", (input, plain, weight, None, None), ())])
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        compute_by_torch("Linear_updateOutput", (input, inside, weight, None, None), ())
+        compute_by_torch([("Linear_updateOutput", (input, inside, weight, None, None), ())])
     assert torch.equal(plain, inside)
 
 
@@ -60,7 +64,60 @@ def test_results_are_those_of_the_kernels(module: str, sample: SampleInput) -> N
             given |= {a.name: torch.full_like(row[a.name], torch.nan) for a in written_over}
             values = [given[a.name] for a in function.after_state]
             positions = [i for i, a in enumerate(function.after_state) if new and a in written_over]
-            compute_by_torch(function.name, values, positions)
+            compute_by_torch([(function.name, values, positions)])
             for name in written(function, row):
                 compare(f"{function.name}: {name}", given[name], row[name], TIGHT)
                 assert given[name].stride() == row[name].stride()
+
+
+@pytest.mark.parametrize("names", convolution.JOINT, ids=lambda names: names[0].split("_")[0])
+@pytest.mark.parametrize("with_bias", [True, False])
+def test_gradients_of_one_operator_are_those_of_two(
+    names: tuple[str, str], with_bias: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = _CASES[names[0].split("_")[0]]
+    runner = CaseRunner(case, next(s for s in case.samples if s.arguments.get("bias") is not None))
+    masks: list[tuple[bool, ...]] = []
+    backward = convolution._convolution_backward
+
+    def record(*arguments: Any) -> Any:
+        masks.append(arguments[-1])
+        return backward(*arguments)
+
+    monkeypatch.setattr(convolution, "_convolution_backward", record)
+    results = []
+    for is_joint in (False, True):
+        calls = []
+        for function in runner.functions:
+            if function.name in names:
+                row = runner.row(function)
+                if row.get("gradInput") is not None:
+                    row["gradInput"] = torch.empty_like(row["input"])
+                if not with_bias and "gradBias" in row:
+                    row["gradBias"] = None
+                calls.append((function.name, [row[a.name] for a in function.after_state], ()))
+        for part in [calls] if is_joint else [calls[:1], calls[1:]]:
+            compute_by_torch(part)
+        results.append([values[2:4] for _, values, _ in calls])
+    assert masks == [(True, False, False), (False, True, with_bias), (True, True, with_bias)]
+    torch.testing.assert_close(*results)
+
+
+@pytest.mark.skipif(not EMULATION, reason="no device library lacks functions")
+def test_a_backward_calls_one_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    masks: list[tuple[bool, ...]] = []
+    backward = convolution._convolution_backward
+
+    def record(*arguments: Any) -> Any:
+        masks.append(arguments[-1])
+        return backward(*arguments)
+
+    monkeypatch.setattr(convolution, "_convolution_backward", record)
+    input, weight, bias = torch.randn(2, 3, 5, 5), torch.randn(4, 3, 3, 3), torch.randn(4)
+    inputs = [t.double().requires_grad_() for t in (input, weight, bias)]
+    output = thnn.SpatialConvolutionMMFunction(3, 3, 1, 1, 1, 1)(*inputs)
+    expected = torch.nn.functional.conv2d(*inputs, padding=1)
+    gradient = torch.randn_like(output)
+    actual = torch.autograd.grad(output, inputs, gradient)
+    assert masks == [(True, True, True)]
+    torch.testing.assert_close(actual, torch.autograd.grad(expected, inputs, gradient))

@@ -128,7 +128,7 @@ def _invoke(
         state = _take(bound.caller(flags)(passed))
         if state is None:
             if without is not None and without.compute_missing is not None:
-                without.compute_missing(bound.name, values, new)
+                without.compute_missing([(bound.name, values, new)])
             if given:
                 with torch.no_grad():
                     for position, tensor in given.items():

@@ -15,26 +15,25 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import torch
 
 from thnn._binding.extension import PACKAGE
-from thnn._binding.library import THNN, Library
+from thnn._binding.library import THNN, Library, MissingCall
 
 EMULATION = os.environ.get("THNN_CUDA_EMULATE", "") not in ("", "0")
 
 
 @functools.cache
-def _by_torch() -> Callable[[str, Sequence[Any], Collection[int]], None]:
+def _by_torch() -> Callable[[Sequence[MissingCall]], None]:
     from thnn._cuda import compute_by_torch  # imported when a function needs it
 
     return compute_by_torch
 
 
-def _compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
-    _by_torch()(name, values, new)
+def _compute_by_torch(calls: Sequence[MissingCall]) -> None:
+    _by_torch()(calls)
 
 
 def _open_installed() -> Library | None:

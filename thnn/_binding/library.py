@@ -43,6 +43,9 @@ DTYPES: Final[Mapping[int, torch.dtype]] = {
 # Placeholder for a tensor that the call allocates.
 ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"})()
 
+# A call of a function that a device library lacks: its name, the arguments, and the positions of the arguments that the
+# call has allocated, which have no values yet: new gradients of parameters are written, others are added to.
+MissingCall = tuple[str, Sequence[Any], Collection[int]]
 
 #: The dimension of a source that is an object, not one of its sizes.
 WHOLE: Final = lib.THNN_WHOLE
@@ -126,7 +129,7 @@ class Library:
         self.open_device_library: Callable[[], Library | None] | None = None
         self.opened_device_library: tuple[Library | None] | None = None  # its result
         # Of a library for another device: computes its missing functions.
-        self.compute_missing: Callable[[str, Sequence[Any], Collection[int]], None] | None = None
+        self.compute_missing: Callable[[Sequence[MissingCall]], None] | None = None
         for i in range(self._table.count):
             entry = self._table.functions + i
             name = _text(entry.name)
@@ -142,14 +145,10 @@ class Library:
         """The instruction set in use."""
         return _text(self._table.capability())
 
-    def compute_for(
-        self, host: Library, others: Callable[[str, Sequence[Any], Collection[int]], None]
-    ) -> None:
+    def compute_for(self, host: Library, others: Callable[[Sequence[MissingCall]], None]) -> None:
         """Makes this library compute the calls of functions of `host` with tensors on the device of this library.
 
-        `others` computes the functions that this library lacks, after the checks. It gets the name, the arguments, and
-        the positions of the arguments that the call has allocated, which have no values yet: new gradients of
-        parameters are written, others are added to.
+        `others` computes calls of functions that this library lacks, after the checks: one call, or all of a backward.
         """
         if not lib.thnn_setDeviceLibrary(host._table, self._table, id(others)):
             raise ImportError(f"{self.path.name} was built from another header than {host.path.name}")

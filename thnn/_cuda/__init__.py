@@ -16,20 +16,25 @@ from typing import Any, NamedTuple
 
 import torch
 
-from thnn._cuda.functions import FUNCTIONS
+from thnn._cuda.convolution import JOINT, Scalars
+from thnn._cuda.functions import FUNCTIONS, Results
 from thnn._header.registry import functions
 from thnn._torch import without_torch_function
 
+_Call = tuple[str, Sequence[Any], Collection[int]]  # thnn/_binding/library.py describes it: MissingCall
+
 
 class _Signature(NamedTuple):
-    compute: Callable[..., tuple[torch.Tensor | None, ...] | None]
-    tensors: Callable[
-        [Sequence[Any]], tuple[Any, ...]
-    ]  # those that `compute` takes, of the arguments of a call
+    compute: Callable[..., Results]
+    tensors: Callable[[Sequence[Any]], tuple[Any, ...]]  # the arguments that `compute` takes
     first_scalar: int
-    scalars: tuple[str, ...]  # names, without `scale`, which is the last one
+    names: tuple[str, ...]  # of the scalars without `scale`, which is the last one
     results: tuple[int, ...]  # positions of the arguments that the results are for
     scale: int  # position of the factor of gradients of parameters; -1: the results are not such gradients
+
+    def scalars(self, values: Sequence[Any]) -> Scalars:
+        first = self.first_scalar
+        return self.names, tuple(values[first : first + len(self.names)])
 
 
 @functools.cache
@@ -69,38 +74,44 @@ def _without_onednn() -> Iterator[None]:
         onednn.enabled = True
 
 
-def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
-    """Computes a function of arguments that have been checked, and whose outputs have their sizes.
+def compute_by_torch(calls: Sequence[_Call]) -> None:
+    """Computes functions of arguments that have been checked, and whose outputs have their sizes: one call, or those of
+    one backward.
 
-    `values` are the arguments without the state. Results at the positions `new` are overwritten, even gradients of
-    parameters. Raises NotImplementedError for a function that neither the CUDA library nor torch has.
+    A call is a name, the arguments without the state, and the positions of new results. These are overwritten, even
+    gradients of parameters. Raises NotImplementedError for a function that neither the CUDA library nor torch has.
     """
-    signature = _signature(name)
-    device = values[0].device.type
+    device = calls[0][1][0].device.type
     if torch.is_autocast_enabled(device):
         with torch.autocast(device, enabled=False):
-            compute_by_torch(name, values, new)
+            compute_by_torch(calls)
     elif torch.is_grad_enabled():
         with torch.no_grad():
-            compute_by_torch(name, values, new)
+            compute_by_torch(calls)
     elif device == "cpu":
         with without_torch_function(), _without_onednn():
-            _compute(signature, values, new)
+            _compute(calls)
     else:
         with without_torch_function():
-            _compute(signature, values, new)
+            _compute(calls)
 
 
-def _compute(signature: _Signature, values: Sequence[Any], new: Collection[int]) -> None:
-    first, names = signature.first_scalar, signature.scalars
-    scalars = names, tuple(values[first : first + len(names)])
-    results = signature.compute(*signature.tensors(values), scalars)
-    if results is None:
-        return
-    scale = values[signature.scale] if signature.scale >= 0 else None
-    for position, result in zip(signature.results, results):
-        if result is not None:
-            _store(values[position], result, position in new, scale)
+def _compute(calls: Sequence[_Call]) -> None:
+    signatures = [_signature(name) for name, _, _ in calls]
+    tensors = [s.tensors(values) for s, (_, values, _) in zip(signatures, calls)]
+    joint = JOINT.get(tuple([name for name, _, _ in calls]))
+    results: Sequence[Results]
+    if joint is None:
+        results = [
+            s.compute(*t, s.scalars(values)) for s, t, (_, values, _) in zip(signatures, tensors, calls)
+        ]
+    else:
+        results = joint(*tensors, signatures[0].scalars(calls[0][1]))
+    for signature, (_, values, new), made in zip(signatures, calls, results):
+        scale = values[signature.scale] if signature.scale >= 0 else None
+        for position, result in zip(signature.results, made or ()):
+            if result is not None:
+                _store(values[position], result, position in new, scale)
 
 
 def _store(output: torch.Tensor, result: torch.Tensor, is_new: bool, scale: float | None) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 Scalars = tuple[tuple[str, ...], tuple[Any, ...]]  # names and values
+Tensors = tuple[Any, ...]
 _AXES = "THW"
 _convolution_backward = torch.ops.aten.convolution_backward.default
 
@@ -95,16 +96,9 @@ class Module(NamedTuple):
         return (self.result(images, input, geometry),)
 
     def updateGradInput(
-        self,
-        input: torch.Tensor,
-        gradOutput: torch.Tensor,
-        weight: torch.Tensor,
-        scalars: Scalars,
-    ) -> tuple[torch.Tensor]:
-        geometry = _geometry(self, weight.ndim, scalars)
-        filters = self.filters(weight, geometry)
-        images, _, _ = self._backward(input, gradOutput, filters, (True, False, False), geometry)
-        return (self.result(images, input, geometry),)
+        self, input: torch.Tensor, gradOutput: torch.Tensor, weight: torch.Tensor, scalars: Scalars
+    ) -> tuple[torch.Tensor | None, ...]:
+        return self._gradients(input, gradOutput, weight, None, (True, False, False), scalars)[:1]
 
     def accGradParameters(
         self,
@@ -113,15 +107,20 @@ class Module(NamedTuple):
         gradWeight: torch.Tensor,
         gradBias: torch.Tensor | None,
         scalars: Scalars,
-    ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        geometry = _geometry(self, gradWeight.ndim, scalars)
+    ) -> tuple[torch.Tensor | None, ...]:
         mask = (False, True, gradBias is not None)
         # torch reads the size of the filters, not their values.
-        filters = self.filters(gradWeight, geometry)
-        _, filters, biases = self._backward(input, gradOutput, filters, mask, geometry)
-        if gradBias is not None and gradBias.ndim == 2:  # (M, I) of depthwise filters
-            biases = biases.view(gradBias.shape[::-1]).t()
-        return self.weight(filters, gradWeight), biases
+        return self._gradients(input, gradOutput, gradWeight, gradBias, mask, scalars)[1:]
+
+    def gradients(
+        self, for_input: Tensors, for_parameters: Tensors, scalars: Scalars
+    ) -> tuple[tuple[torch.Tensor | None, ...], ...]:
+        """updateGradInput and accGradParameters, of their tensors, by one operator."""
+        input, gradOutput, weight = for_input
+        gradBias = for_parameters[-1]
+        mask = (True, True, gradBias is not None)
+        results = self._gradients(input, gradOutput, weight, gradBias, mask, scalars)
+        return results[:1], results[1:]
 
     def _settings(self, geometry: Geometry, images: torch.Tensor) -> tuple[Any, ...]:
         """The arguments of torch's operators from `stride` to `groups`; `images` is the input in torch's layout."""
@@ -129,22 +128,32 @@ class Module(NamedTuple):
         stride, padding, dilation = geometry.stride, geometry.padding, geometry.dilation
         return (stride, padding, dilation, self.is_transposed, geometry.adjustment, groups)
 
-    def _backward(
+    def _gradients(
         self,
         input: torch.Tensor,
         gradOutput: torch.Tensor,
-        filters: torch.Tensor,
+        weight: torch.Tensor,
+        gradBias: torch.Tensor | None,
         mask: tuple[bool, bool, bool],
-        geometry: Geometry,
-    ) -> Any:
+        scalars: Scalars,
+    ) -> tuple[torch.Tensor | None, ...]:
+        """The gradients of input, weight and bias where `mask` is true, otherwise None."""
+        geometry = _geometry(self, weight.ndim, scalars)
         images, gradients = self.images(input, geometry), self.images(gradOutput, geometry)
-        return _convolution_backward(
+        images, filters, biases = _convolution_backward(
             gradients,
             images,
-            filters,
+            self.filters(weight, geometry),
             [gradients.shape[1]],
             *self._settings(geometry, images),
             mask,
+        )
+        if gradBias is not None and gradBias.ndim == 2:  # (M, I) of depthwise filters
+            biases = biases.view(gradBias.shape[::-1]).t()
+        return (
+            self.result(images, input, geometry) if mask[0] else None,
+            self.weight(filters, weight) if mask[1] else None,
+            biases,
         )
 
 
@@ -200,4 +209,10 @@ FUNCTIONS: dict[str, Callable[..., tuple[torch.Tensor | None, ...] | None]] = {
     f"{name}_{phase}": getattr(module, phase)
     for name, module in _MODULES.items()
     for phase in ("updateOutput", "updateGradInput", "accGradParameters")
+}
+
+# Functions of the calls of one backward, by the names of these.
+JOINT: dict[tuple[str, ...], Callable[..., tuple[tuple[torch.Tensor | None, ...], ...]]] = {
+    (f"{name}_updateGradInput", f"{name}_accGradParameters"): module.gradients
+    for name, module in _MODULES.items()
 }

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from thnn._binding.device import EMULATION
-from thnn._binding.library import Library
+from thnn._binding.library import Library, MissingCall
 from thnn._header import Function, group_modules
 from thnn._load.compiling import build, readable, run_compilers, write_declarations
 from thnn._load.prototypes import check_tensor_types
@@ -161,7 +160,8 @@ def set_device_library(host: Library, path: Path, kernels: Sequence[Path]) -> Li
     library = Library(path)
     names = ", ".join(p.name for p in kernels)
 
-    def refuse(name: str, values: Sequence[Any], new: Collection[int]) -> None:
+    def refuse(calls: Sequence[MissingCall]) -> None:
+        name = calls[0][0]
         raise NotImplementedError(
             f"{name}: none of the kernel files for CUDA ({names}) defines THNN_({name})"
         )
