@@ -32,7 +32,9 @@ classes = (images.mean((1, 2, 3)) > 0).long()
 # and notebooks show as a picture.
 
 fork = graph.fork(model, images[:2])
-lines = graph.draw(fork, target="infer").splitlines()
+text = graph.draw(fork, target="infer")
+assert text is not None  # without a file
+lines = text.splitlines()
 print(*lines, sep="\n")
 
 # %%
@@ -51,7 +53,7 @@ for line in lines:
         step = int(operator[1])
         stem = step if branch == "shared" else stem
         x, color = COLUMNS[branch]
-        y = -step if branch == "shared" else -stem - step
+        y = float(-step if branch == "shared" else -stem - step)
         places[f"{branch} {step}"] = x, y
         box = {"boxstyle": "round,pad=0.4", "facecolor": color, "edgecolor": "none"}
         axes.text(x, y, operator[2], ha="center", va="center", bbox=box)
