@@ -6,8 +6,8 @@ from typing import Any
 
 from torch import Tensor
 
-from thnn._batch_norm import activation, decomposition, formula
-from thnn._batch_norm.function import BatchNormalization, results_from, statistics_of_rule
+from thnn._batch_norm import decomposition
+from thnn._batch_norm.function import BatchNormalization, gradients_by_rule, results_from
 from thnn._binding.call import flag
 from thnn._binding.context import PLAIN, TRANSFORM, read_context
 from thnn._binding.library import ALLOCATE, THNN
@@ -133,16 +133,4 @@ class BatchNormalizationAddFunction(BatchNormalization):
 
     @staticmethod
     def _rule(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
-        """The gradients as differentiable operations."""
-        input, weight, bias, eps = (values[name] for name in ("input", "weight", "bias", "eps"))
-        mean, inverse, counts = statistics_of_rule(input, values)
-        if values["relu"]:
-            # The mask is a constant, since the second derivative of relu is 0.
-            is_cut = activation.is_cut(values["output"].detach(), values["limit"])
-            gradOutput = gradOutput.masked_fill(is_cut, 0)
-        part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
-        needed = needs[0], needs[2], needs[3] and bias is not None
-        (found,) = formula.gradients([part], [needed], eps, counts)
-        gradients = dict(zip(("gradInput", "gradWeight", "gradBias"), found))
-        gradients["gradResidual"] = gradOutput if needs[1] else None
-        return {name: gradient for name, gradient in gradients.items() if gradient is not None}
+        return gradients_by_rule(BatchNormalizationAddFunction, needs, gradOutput, values)

@@ -85,20 +85,35 @@ def results_from(function: Any, start: str) -> Any:
     return results_of(function, start + "." * (len(function.function.after_state) - len(start)))
 
 
-def statistics_of_rule(input: Tensor, values: dict[str, Any]) -> tuple[Tensor, Tensor, list[int] | None]:
-    """The mean and the inverse deviation of each channel, and the numbers of values where derivatives of the gradients
-    w.r.t. the batch statistics are needed, otherwise None."""
-    mean, inverse = values["save_mean"], values["save_std"]
+def gradients_by_rule(
+    cls: type[BatchNormalization], needs: Any, gradOutput: Tensor, values: dict[str, Any]
+) -> dict[str, Tensor]:
+    """The gradients of a class as differentiable operations. It ends with relu if it has a limit, unless a scalar relu
+    is False."""
+    input, weight, bias, eps = (values[name] for name in ("input", "weight", "bias", "eps"))
+    mean, inverse, counts = values["save_mean"], values["save_std"], None
     if mean is None:
         mean, variance = values["running_mean"], values["running_var"]
-        return (
-            mean,
-            stages.inverse_deviation(variance.to(stages.statistics_dtype(input)), values["eps"]),
-            None,
-        )
-    if input.requires_grad or in_transform():
-        return mean, inverse, [input.numel() // max(input.shape[1], 1)]
-    return mean, inverse, None
+        inverse = stages.inverse_deviation(variance.to(stages.statistics_dtype(input)), eps)
+    elif input.requires_grad or in_transform():  # derivatives w.r.t. the batch statistics are needed, too
+        counts = [input.numel() // max(input.shape[1], 1)]
+    part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
+    if "limit" in values and values.get("relu", True):
+        output = values.get("output")
+        if output is None and (not values["train"] or in_transform()):
+            # By the C function: computed from the rounded inverse deviation in evaluation, elements near 0 could change
+            # sign.
+            calls.define(cls)
+            with torch.no_grad():
+                output = cls._operators.forward(*(values[n] for n in cls._operators.given))[0]
+        part = formula.relu_backward(part, values["limit"], output)
+    first = cls._differentiable - 2  # the position of weight
+    needed = needs[0], needs[first], needs[first + 1] and bias is not None
+    (found,) = formula.gradients([part], [needed], eps, counts)
+    gradients = dict(zip(("gradInput", "gradWeight", "gradBias"), found))
+    if first > 1:
+        gradients["gradResidual"] = part.gradOutput if needs[1] else None
+    return {name: gradient for name, gradient in gradients.items() if gradient is not None}
 
 
 def _make(name: str, relu: bool) -> type[BatchNormalization]:
@@ -199,23 +214,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         return (*(found.get(name) for name in ("gradInput", "gradWeight", "gradBias")), None)
 
     def rule(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
-        """The gradients as differentiable operations."""
-        input, weight, bias, eps = (values[name] for name in ("input", "weight", "bias", "eps"))
-        mean, inverse, counts = statistics_of_rule(input, values)
-        part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
-        if relu:
-            output = None
-            if not values["train"] or in_transform():
-                # By the C function: computed from the rounded inverse deviation in evaluation, elements near 0 could
-                # change sign.
-                calls.define(made)
-                with torch.no_grad():
-                    output = made._operators.forward(*(values[n] for n in made._operators.given))[0]
-            part = formula.relu_backward(part, values["limit"], output)
-        needed = needs[0], needs[1], needs[2] and bias is not None
-        (found,) = formula.gradients([part], [needed], eps, counts)
-        names = ("gradInput", "gradWeight", "gradBias")
-        return {name: gradient for name, gradient in zip(names, found) if gradient is not None}
+        return gradients_by_rule(made, needs, gradOutput, values)
 
     plan = class_plan(module, keeps_inputs=False)
     kept_names = (*plan.keep, *plan.operator_scalars)
