@@ -366,7 +366,7 @@ for module in (
     "SpatialUpSamplingNearest", "SpatialUpSamplingBilinear", "SpatialGridSamplerBilinear", "SpatialConvolutionMM",
 ):
     case = cases()[module]
-    for sample in case.samples:
+    for sample in case.samples[:8]:
         if not sample.differentiable or module == "Threshold" and sample.arguments.get("inplace"):
             continue
         runner = CaseRunner(case, sample)

@@ -44,29 +44,29 @@ _SLACK = 2 * _MIB  # stacks, and pages of code that run for the first time
 @pytest.mark.parametrize(
     ("module", "input", "weight", "output", "scalars", "buffers"),
     [
-        # Columns would take 110, 110, 49 and 108 MiB.
-        ("SpatialConvolutionMM", (2, 64, 224, 224), (64, 64, 3, 3), (2, 64, 224, 224), (3, 3, 1, 1, 1, 1), 2),
+        # Columns would take 18, 18, 16 and 27 MiB.
+        ("SpatialConvolutionMM", (2, 32, 128, 128), (32, 32, 3, 3), (2, 32, 128, 128), (3, 3, 1, 1, 1, 1), 2),
         (
             "SpatialDilatedConvolution",
-            (2, 64, 224, 224),
-            (64, 64, 3, 3),
-            (2, 64, 224, 224),
+            (2, 32, 128, 128),
+            (32, 32, 3, 3),
+            (2, 32, 128, 128),
             (3, 3, 1, 1, 2, 2, 2, 2),
             1,
         ),
         (
             "SpatialFullConvolution",
-            (2, 64, 112, 112),
+            (2, 64, 64, 64),
             (64, 64, 4, 4),
-            (2, 64, 224, 224),
+            (2, 64, 128, 128),
             (4, 4, 2, 2, 1, 1, 0, 0),
             1,
         ),
         (
             "VolumetricDilatedConvolution",
-            (2, 16, 16, 64, 64),
+            (2, 16, 16, 32, 32),
             (16, 16, 3, 3, 3),
-            (2, 16, 16, 64, 64),
+            (2, 16, 16, 32, 32),
             (3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1),
             1,
         ),

@@ -167,7 +167,7 @@ def test_layers_are_converted(options: list[str], run_program: Run) -> None:
 
 
 NETWORKS = EXAMPLES / "networks.py"
-STEPS = ["--threads", "1", "--steps", "3"]
+STEPS = ["--threads", "1", "--steps", "2"]
 
 
 def test_networks_train_converted_to_the_same_losses(run_program: Run) -> None:
