@@ -141,12 +141,12 @@ def test_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
 
 
 def test_a_huge_header() -> None:
-    """2000 functions with all tokens on one line, for which a quadratic algorithm would take too long."""
-    declarations = [f.declaration() for f in parse_header(THNN_2017)] * 10
+    """A thousand functions with all tokens on one line, for which a quadratic algorithm would take too long."""
+    declarations = [f.declaration() for f in parse_header(THNN_2017)] * 4
     text = "".join(d.replace("THNN_(", f"THNN_(M{i // 191}") for i, d in enumerate(declarations))
-    assert len(parse_header_text(text)) == 1910
-    one_line = " ".join(f"/* */ void f{i}(THTensor *input /* [OPTIONAL] */);" for i in range(2000))
-    assert sum(f.arguments[0].is_optional for f in parse_header_text(one_line)) == 2000
+    assert len(parse_header_text(text)) == 764
+    one_line = " ".join(f"/* */ void f{i}(THTensor *input /* [OPTIONAL] */);" for i in range(1000))
+    assert sum(f.arguments[0].is_optional for f in parse_header_text(one_line)) == 1000
     assert len(parse_header_text("/**/" * 50_000 + "void f(int a /*" + "[A" * 50_000 + "*/);")) == 1
     with pytest.raises(HeaderError, match=r"^h:1:1: unexpected"):
         parse_header_text('"\\' * 200_000, "h")
