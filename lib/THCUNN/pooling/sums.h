@@ -190,6 +190,36 @@ template <class T, class I, class Kind, int AXES, class Result> struct SumBackwa
   }
 };
 
+/* The gradient of a mean of whole planes: each input gets the same share of the gradient of its plane. */
+template <class T, class I, class Result> struct PlaneMeanBackward {
+  ImageLoop<I> planes;
+  typename DivisorOf<I>::type positions; /* of a plane */
+  Images<const T, I> gradOutput;
+  T *gradInput;
+  Result result;
+
+  __device__ void operator()(int64_t i) const
+  {
+    const Place<I> plane = planes.at(positions.quotient((I)i));
+    store(gradInput + i, result.gradient(plane, load(gradOutput.plane(plane))));
+  }
+};
+
+/* True if all windows are whole planes, and the elements of each plane, and the planes, are adjacent in memory. */
+static inline bool planesAreWindows(const PoolingShape &s)
+{
+  const ImageShape &in = s.input, &out = s.output;
+  if (out.x[0] * out.x[1] * out.x[2] != 1) return false;
+  const int64_t size[5] = {in.n, in.c, in.x[0], in.x[1], in.x[2]};
+  const int64_t stride[5] = {in.sn, in.sc, in.sx[0], in.sx[1], in.sx[2]};
+  int64_t dense = 1;
+  for (int d = 4; d >= 0; d--) {
+    if (size[d] != 1 && stride[d] != dense) return false;
+    dense *= size[d];
+  }
+  return true;
+}
+
 /* The results of sums, made for an index type on the host. */
 template <class T> struct MeanOf {
   bool countPadding;
@@ -253,6 +283,16 @@ void sumBackwardIndexedBy(THNNState *state, const Kind &kind, const ResultOf &re
 {
   const auto result = resultOf.template make<I>(shape, kind);
   typedef typename std::remove_const<decltype(result)>::type Result;
+  if constexpr (std::is_same<Kind, Adaptive>::value) {
+    if (planesAreWindows(shape)) {
+      ImageShape planes = shape.output;
+      planes.sc = 0; /* the order of gradInput: channels are not innermost */
+      const PlaneMeanBackward<T, I, Result> backward = {
+          ImageLoop<I>(planes), shape.input.x[0] * shape.input.x[1] * shape.input.x[2],
+          Images<const T, I>((const T *)gradOutput->data, shape.output), (T *)gradInput->data, result};
+      return forEach(state, shape.input.count(), backward);
+    }
+  }
   const SumBackward<T, I, Kind, AXES, Result> backward = {
       InputGroups<I, Kind, AXES>(shape, kind), Images<const T, I>((const T *)gradOutput->data, shape.output),
       Images<T, I>((T *)gradInput->data, shape.input), result};
