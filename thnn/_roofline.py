@@ -36,7 +36,8 @@ def _library() -> Any:
 
 @functools.cache
 def _instruction_set() -> Any:
-    return _ffi.new("char[]", cpu_capability().removesuffix("_bf16").encode())
+    name = cpu_capability()
+    return _ffi.new("char[]", ("avx512" if name.endswith("_bf16") else name).encode())
 
 
 def peak_flops(dtype: torch.dtype) -> float:

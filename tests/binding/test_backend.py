@@ -304,7 +304,7 @@ def test_capability_is_chosen_by_environment() -> None:
 def test_unknown_capability_is_refused() -> None:
     result = Program("-c", "import thnn; thnn.type2backend", THNN_CPU_CAPABILITY="avx1024").wait()
     assert result.returncode == 1
-    expected = "ValueError: THNN_CPU_CAPABILITY: expected default, avx2, avx512 or avx512_bf16, got 'avx1024'"
+    expected = "ValueError: THNN_CPU_CAPABILITY: expected default, avx2, avx512, avx512_bf16 or amx_bf16, got 'avx1024'"
     assert expected in result.stderr
 
 

@@ -113,10 +113,10 @@ def test_results_are_rounded_once(dtype: torch.dtype, layout: torch.memory_forma
     assert all(map(torch.equal, results, again))
 
 
-@pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
+@pytest.mark.parametrize("capability", ["default", "avx2", "avx512", "avx512_bf16"])
 def test_processors_without_the_instruction(capability: str) -> None:
-    """The same tests, where this process has instructions for bfloat16."""
-    if not MULTIPLIES_BFLOAT16:
+    """The same tests, where this process has more instructions for bfloat16."""
+    if not MULTIPLIES_BFLOAT16 or capability == thnn.cpu_capability():
         pytest.skip("this process computes without the instruction")
     code = f"import pytest; raise SystemExit(pytest.main(['-q', '-p', 'no:cacheprovider', {__file__!r}, '-k', 'once']))"
     result = Program("-c", code, THNN_CPU_CAPABILITY=capability).wait()
@@ -176,3 +176,12 @@ def test_profile_names_the_algorithm() -> None:
     layer = thnn.nn.Linear(64, 64).bfloat16()
     text = str(thnn.profile(layer, torch.randn(32, 64).bfloat16()))
     assert ("bfloat16 GEMM" in text) == MULTIPLIES_BFLOAT16
+
+
+def test_products_of_torch_in_the_same_thread() -> None:
+    """Both configure the tiles (AMX) of the thread."""
+    x, weight = torch.randn(70, 96).bfloat16(), torch.randn(40, 96).bfloat16()
+    theirs, ours = x @ weight.T, thnn.nn.functional.linear(x, weight)
+    for _ in range(3):
+        assert torch.equal(x @ weight.T, theirs)
+        assert torch.equal(thnn.nn.functional.linear(x, weight), ours)

@@ -207,7 +207,7 @@ def connect_allocation(enable: bool = True) -> bool:
 
 
 def cpu_capability() -> str:
-    """The instruction set in use: 'default', 'avx2', 'avx512' or 'avx512_bf16'."""
+    """The instruction set in use: 'default', 'avx2', 'avx512', 'avx512_bf16' or 'amx_bf16'."""
     return THNN.capability
 
 
@@ -233,6 +233,6 @@ if THNN.digest != DIGEST:
         f"{THNN.path} was built from another THNN.h than the model in {PACKAGE}: python -m thnn regenerate"
     )
 #: True if the processor multiplies bfloat16 (docs/half-types.md).
-MULTIPLIES_BFLOAT16: Final = THNN.capability == "avx512_bf16"
+MULTIPLIES_BFLOAT16: Final = THNN.capability in ("avx512_bf16", "amx_bf16")
 connect()
 connect_allocation()

@@ -9,6 +9,8 @@
    it if the row has more than GEMM_MR positions (microkernel.h). */
 typedef struct Workspace {
   real *input, *weights, *sums;
+  real *channels;                      /* TILE_TERMS channels of an input tile, before they are innermost */
+  int64_t channelPitch, positionPitch; /* of the packed input tile */
   int32_t offset[2][GEMM_KC]; /* offsets of terms, relative to a position; [1]: in the last, incomplete K-block */
   int64_t rowInput[ROW_TABLE_SIZE], rowTarget[ROW_TABLE_SIZE]; /* offsets of rows */
   int32_t rowKernel[ROW_TABLE_SIZE][2]; /* begin and end on the padded axis, in the first row of each micro-tile */
@@ -118,10 +120,10 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
       makePrefetchPlan(next, MAX(ceilDivide(channels, p->kBlockChannels), 1) * ceilDivide(rows, together) * tiles,
                        MIN(p->kBlockChannels, channels) * elements);
   for (int64_t k = 0; k < channels || k == 0; k += p->kBlockChannels) {
-    const int64_t n = MIN(p->kBlockChannels, channels - k);
+    const int64_t n = MIN(p->kBlockChannels, paddedChannels(p, channels - k));
     const int32_t *offset = w->offset[n < p->kBlockChannels];
     const int64_t termsPerElement = n * elements / (p->paddedAxis < 0 ? 1 : p->kernelTile[p->paddedAxis]);
-    const bool first = begins && k == 0, last = ends && k + n == channels;
+    const bool first = begins && k == 0, last = ends && k + n >= channels;
     const real *packed = weights + (1 + k * elements) * width;
     real *sum = sums;
     int64_t done = 0, stored = 0;
@@ -130,7 +132,8 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
       for (int64_t tile = 0, x = 0, Q; tile < tiles; tile++, x += Q) {
         Q = narrow + (tile < wider);
         const real *a[GEMM_MR];
-        for (int r = 0; r < R; r++) a[r] = w->input + k * p->packed.channelPitch + w->rowInput[row + r] + x;
+        for (int r = 0; r < R; r++)
+          a[r] = w->input + k * w->channelPitch + w->rowInput[row + r] + x * w->positionPitch;
         /* Rows of one position that are adjacent in the target share cache lines, so only the last of them is
            prefetched. */
         for (int r = 0; last && r < R && row + r < rows; r++)
@@ -141,8 +144,16 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
         const KRange range = {offset, w->rowKernel[row][0] * termsPerElement,
                               w->rowKernel[row][1] * termsPerElement};
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        microkernelOf(c->pairs, R, (int)Q, V, lines.run > 0)(sum, width, first ? weights : sum, first ? 0 : width,
-                                                             a, range, packed, width, &lines);
+        const real *before = first ? weights : sum;
+        const int64_t beforeStride = first ? 0 : width;
+#if HAS_BFLOAT16_MICROKERNEL
+        if (p->tiles)
+          THNN_(tileMicrokernel)(R, (int)Q, V, sum, width, before, beforeStride, a, w->positionPitch, range,
+                                 packed, width);
+        else
+#endif
+          microkernelOf(c->pairs, R, (int)Q, V, lines.run > 0)(sum, width, before, beforeStride, a, range, packed,
+                                                               width, &lines);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * adjacent);
         if (last) stored = storeFinished(c, w, sums, width, target, adjacent, lanes, stored, done);
@@ -178,7 +189,7 @@ static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Workspace 
   }
   const int64_t lastRow = elementCount(rows) - 1;
   for (int64_t row = 0; row <= lastRow; row++, nextIndex(q, rows, 4)) {
-    w->rowInput[row] = packedTilePositionOffset(&p->packed, q);
+    w->rowInput[row] = packedTilePositionOffset(&p->packed, q) * w->positionPitch;
     w->rowTarget[row] = 0;
     for (int d = 0; d < 4; d++) w->rowTarget[row] += (output->start[d] + q[d]) * c->axis[d].targetStride;
     w->rowKernel[row][0] = 0;
@@ -201,16 +212,34 @@ static void locateTerms(const ImplicitGemmPlan *p, const WeightBlock *b, Workspa
 {
   const int64_t elements = elementCount(b->kernel->size);
   for (int last = 0; last < 2; last++) {
-    const int64_t n = last ? b->channels % p->kBlockChannels : p->kBlockChannels;
-    const int64_t inner = p->paddedAxis < 0 ? elements : elements / b->kernel->size[p->paddedAxis];
+    const int64_t n = last ? paddedChannels(p, b->channels % p->kBlockChannels) : p->kBlockChannels;
+    const int64_t inner = elements / kernelParts(p, b->kernel);
     int64_t t[4] = {0};
     for (int64_t i = 0; i < elements; i++, nextIndex(t, b->kernel->size, 4)) {
       const int64_t element = packedTileKernelOffset(&p->packed, p->c.axis, t);
       for (int64_t ch = 0; ch < n; ch++)
         w->offset[last][(i / inner * n + ch) * inner + i % inner] =
-            (int32_t)(ch * p->packed.channelPitch + element);
+            (int32_t)(ch * w->channelPitch + element * w->positionPitch);
     }
   }
+}
+
+/* Packs the input tile of `channels` channels. */
+static void packInput(const ImplicitGemmPlan *p, Workspace *w, const Tile *output, const Tile *kernel,
+                      const real *source, int64_t channels)
+{
+  const Correlation *c = &p->c;
+  if (!p->tiles) return THNN_(packTile)(c, &p->packed, output, kernel, source, channels, w->input);
+#if HAS_BFLOAT16_MICROKERNEL
+  const int64_t pitch = p->packed.channelPitch;
+  for (int64_t i = 0; i < channels; i += TILE_TERMS) {
+    const int64_t n = MIN(TILE_TERMS, channels - i);
+    THNN_(packTile)(c, &p->packed, output, kernel, elementAt(source, i * c->sourceChannelStride, c->type), n,
+                    w->channels);
+    if (n < TILE_TERMS) memset(w->channels + n * pitch, 0, sizeof(real) * (size_t)((TILE_TERMS - n) * pitch));
+    THNN_(transpose)(w->input + i, w->positionPitch, w->channels, pitch, TILE_TERMS, pitch);
+  }
+#endif
 }
 
 /* Computes panels firstPanel .. endPanel - 1 of output tiles firstTile .. endTile - 1. */
@@ -225,9 +254,14 @@ static void multiplyRange(const ImplicitGemmPlan *p, int64_t firstPanel, int64_t
   const int64_t weightPanels = p->weightsResident ? p->panelsTogether : 1,
                 sumPanels = p->weightsResident ? 1 : p->panelsTogether;
   Workspace w;
-  w.input = thnn_scratch(sizeof(real) * (size_t)(inputReals + weightReals * weightPanels + sumReals * sumPanels));
+  const int64_t channelReals = p->tiles ? TILE_TERMS * p->packed.channelPitch + VL : 0;
+  w.input = thnn_scratch(sizeof(real) *
+                         (size_t)(inputReals + weightReals * weightPanels + sumReals * sumPanels + channelReals));
+  w.channelPitch = p->tiles ? 1 : p->packed.channelPitch;
+  w.positionPitch = p->tiles ? wholeTiles(p->packedChannels) : 1;
   w.sums = w.input + inputReals;
   w.weights = w.sums + sumReals * sumPanels;
+  w.channels = w.weights + weightReals * weightPanels;
   const int64_t channelBlocks = MAX(ceilDivide(c->inChannels, p->packedChannels), 1),
                 blocks = channelBlocks * tileCount(p->kernelSize, p->kernelTile);
 
@@ -247,7 +281,7 @@ static void multiplyRange(const ImplicitGemmPlan *p, int64_t firstPanel, int64_t
         locateTerms(p, &b, &w);
         const real *source =
             elementAt(c->source, (group * c->inChannels + channel) * c->sourceChannelStride, c->type);
-        THNN_(packTile)(c, &p->packed, &output, &kernel, source, b.channels, w.input);
+        packInput(p, &w, &output, &kernel, source, b.channels);
         for (int64_t i = panel; i < next; i++) {
           b.outChannel = (i - firstOfGroup) * GEMM_NR;
           real *weights = w.weights + (p->weightsResident ? (i - panel) * weightReals : 0);
@@ -310,7 +344,13 @@ void THNN_(implicitGemm)(const Correlation *correlation)
   THNN_(implicitGemmPlan)(&p, thnn_threads(1 << 20, work));
   const int64_t parts = MIN(p.splitsPanels ? p.panels : p.outputTiles, thnn_threads(1 << 20, work));
   THNN_PARALLEL_FOR(i, parts, work) {
+#if HAS_BFLOAT16_MICROKERNEL
+    if (p.tiles) THNN_(configureTiles)();
+#endif
     if (p.splitsPanels) multiplyRange(&p, i * p.panels / parts, (i + 1) * p.panels / parts, 0, p.outputTiles);
     else multiplyRange(&p, 0, p.panels, i * p.outputTiles / parts, (i + 1) * p.outputTiles / parts);
+#if HAS_BFLOAT16_MICROKERNEL
+    if (p.tiles) THNN_(releaseTiles)();
+#endif
   }
 }

@@ -2,6 +2,7 @@
 #define THNN_CONVOLUTION_IMPLICIT_GEMM_H
 
 #include "convolution/packing.h"
+#include "gemm/tiles.h"
 
 /* A correlation as an implicit GEMM, whose matrix of patches exists only as a packed input tile:
 
@@ -23,10 +24,14 @@
    blocks of packedChannels, and the weights of a block and panel are packed immediately before their use.
 
    A sum depends on kBlockChannels, paddedAxis, the kernel tile and the order of channels. These depend only on sizes;
-   the other fields may depend on the number of threads. */
+   the other fields may depend on the number of threads.
+
+   For products in tiles, terms are ordered [kernel element][channel] in a K-block, whose channels are filled with zeros to
+   a multiple of TILE_TERMS, and the channels of a packed input tile are innermost. */
 
 typedef struct ImplicitGemmPlan {
   Correlation c;
+  bool tiles; /* micro-tiles are products of tiles (gemm/tiles.h) */
   int64_t outputSize[4], kernelSize[4];
   int64_t outputTile[4], kernelTile[4];
   bool weightsResident;   /* the weights of all panels of a task and group are packed at once */
@@ -51,16 +56,24 @@ static inline int64_t microtileCount(const int64_t *positions)
   return R == 1 ? rows * ceilDivide(adjacent, GEMM_MR) : ceilDivide(rows, R);
 }
 
-/* Reals of a packed input tile, with the vector after it that packTile may overwrite. */
+/* The number of channels with these that are zeros. */
+static inline int64_t paddedChannels(const ImplicitGemmPlan *p, int64_t channels)
+{
+  return p->tiles ? wholeTiles(channels) : channels;
+}
+
+/* Reals of a packed input tile, with the vector after it that packTile may overwrite. Tiles are loaded from rows after it,
+   too. */
 static inline int64_t packedTileReals(const ImplicitGemmPlan *p, const int64_t *positions, int64_t channels)
 {
-  return packedTileLayout(p->c.axis, positions, p->kernelTile).channelPitch * channels + VL;
+  const int64_t pitch = packedTileLayout(p->c.axis, positions, p->kernelTile).channelPitch;
+  return (p->tiles ? pitch + GEMM_MR : pitch) * paddedChannels(p, channels) + VL;
 }
 
 /* Reals of the packed weights of a panel and `channels` channels, with the biases. */
 static inline int64_t packedPanelReals(const ImplicitGemmPlan *p, int64_t channels)
 {
-  return (channels * elementCount(p->kernelTile) + 1) * GEMM_NR;
+  return (paddedChannels(p, channels) * elementCount(p->kernelTile) + 1) * GEMM_NR;
 }
 
 /* Sets the plan of p->c, whose target is not empty, for this number of threads. */
@@ -72,6 +85,14 @@ typedef struct WeightBlock {
   int64_t group, outChannel, channel, channels;
   const Tile *kernel;
 } WeightBlock;
+
+/* Parts of a K-block: the kernel elements of a part are adjacent terms of a channel. A part is an element of the padded
+   axis, so that the elements that a micro-tile does not skip are one range of terms, and in tiles any element. */
+static inline int64_t kernelParts(const ImplicitGemmPlan *p, const Tile *kernel)
+{
+  if (p->tiles) return elementCount(kernel->size);
+  return p->paddedAxis < 0 ? 1 : kernel->size[p->paddedAxis];
+}
 
 /* Packs biases and weights, `width` output channels per row. */
 void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *block, int64_t width, real *packed);

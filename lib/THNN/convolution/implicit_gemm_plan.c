@@ -134,10 +134,14 @@ void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads)
   THNN_(correlationSplitKernel)(c, p->kernelTile, &width);
   p->outputTile[3] = width;
   const int64_t elements = elementCount(p->kernelTile), channels = MAX(c->inChannels, 1);
-  p->kBlockChannels = MIN(GEMM_KC / elements, channels);
-  while (p->kBlockChannels > 1 &&
+#if HAS_BFLOAT16_MICROKERNEL
+  p->tiles = c->pairs && elements <= GEMM_KC / TILE_TERMS && multipliesTiles();
+#endif
+  const int64_t step = p->tiles ? TILE_TERMS : 1; /* of channels */
+  p->kBlockChannels = MIN(GEMM_KC / elements / step * step, paddedChannels(p, channels));
+  while (p->kBlockChannels > step &&
          packedTileReals(p, p->outputTile, p->kBlockChannels) * realBytes > PACKED_TILE_BYTES)
-    p->kBlockChannels = (p->kBlockChannels + 1) / 2;
+    p->kBlockChannels = ceilDivide(p->kBlockChannels, 2 * step) * step;
 
   /* Every task packs its part of the divided operand and all of the other one, so the larger operand is divided. */
   const int64_t weights = c->outChannels * c->inChannels * elementCount(p->kernelSize),

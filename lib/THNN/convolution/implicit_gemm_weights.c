@@ -141,15 +141,14 @@ PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
   return p;
 }
 
-/* Within a K-block the elements of the padded axis are outermost, so that the elements that a micro-tile does not skip
-   are one range. */
 void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t width, real *packed)
 {
   const Correlation *c = &p->c;
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), channels = b->channels;
-  const int64_t elements = elementCount(b->kernel->size),
-                outer = p->paddedAxis < 0 ? 1 : b->kernel->size[p->paddedAxis], inner = elements / outer;
-  if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * elements + 1) * width));
+  const int64_t elements = elementCount(b->kernel->size), outer = kernelParts(p, b->kernel),
+                inner = elements / outer, padded = paddedChannels(p, channels);
+  if (lanes < width || padded > channels)
+    memset(packed, 0, sizeof(real) * (size_t)((padded * elements + 1) * width));
   for (int64_t i = 0; i < lanes; i++)
     packed[i] = c->bias
                     ? loadElement(c->bias, b->group * c->biasGroupStride + (b->outChannel + i) * c->biasOutStride,
@@ -157,18 +156,18 @@ void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t
                     : 0;
   packed += width;
   const real *weight = firstWeight(c, b);
-  const bool inOrder = outer == 1 || (c->weightOutStride != 1 && c->weightInStride == 1);
-  const int64_t blockChannels = outer == 1 ? channels : p->kBlockChannels;
+  const bool inOrder = outer == 1 || (c->weightOutStride != 1 && c->weightInStride == 1 && padded == channels);
+  const int64_t blockChannels = outer == 1 && !p->tiles ? channels : p->kBlockChannels;
   real kBlock[GEMM_KC * GEMM_NR];
   if (lanes < width && !inOrder) memset(kBlock, 0, sizeof kBlock);
   for (int64_t k = 0; k < channels; k += blockChannels) {
-    const int64_t n = MIN(blockChannels, channels - k);
+    const int64_t n = MIN(blockChannels, channels - k), pitch = paddedChannels(p, n);
     THNN_(packKBlock)(c, weight, lanes, width, n, b->kernel, inOrder ? outer : 1, inOrder ? packed : kBlock);
     for (int64_t s = 0; s < outer && !inOrder; s++)
       for (int64_t i = 0; i < n; i++)
-        memcpy(packed + (s * n + i) * inner * width, kBlock + (i * elements + s * inner) * width,
+        memcpy(packed + (s * pitch + i) * inner * width, kBlock + (i * elements + s * inner) * width,
                sizeof(real) * (size_t)(inner * width));
-    packed += n * elements * width;
+    packed += pitch * elements * width;
     weight = elementAt(weight, n * c->weightInStride, c->weightType);
   }
 }

@@ -1,5 +1,6 @@
 #include "gemm/gemm.h"
 #include "gemm/microkernel.h"
+#include "gemm/tiles.h"
 #include "gemm/transpose.h"
 #include "runtime/streaming.h"
 #include "simd/half_lanes.h"
@@ -139,6 +140,47 @@ static void copyTerms(const GemmOperand *f, int32_t type, real *packed, int64_t 
 #endif
   THNN_(copyMatrix)(packed, pitch, 1, from, f->kStride[3], f->stride[3], terms, n);
 }
+
+#if HAS_BFLOAT16_MICROKERNEL
+
+/* As copyTerms of pairs, but packed[i * pitch + k]. */
+static void copyRows(const GemmOperand *f, int32_t type, real *packed, int64_t pitch, const real *from,
+                     int64_t terms, int64_t n, bool single)
+{
+  if (f->conversion == COPY)
+    return THNN_(copyMatrix)(packed, pitch, 1, from, f->stride[3], f->kStride[3], n, terms);
+  const Half *half = (const Half *)from;
+  if (f->stride[3] != 1) {
+    for (int64_t i = 0; i < n; i++) packTerms(f, type, half + i * f->stride[3], packed + i * pitch, terms, single);
+    return;
+  }
+  real columns[GEMM_KC * VL];
+  for (int64_t i = 0; i < n; i += VL) {
+    const int64_t lanes = MIN(VL, n - i);
+    convertTerms(f, type, columns, VL, half + i, terms, lanes, single);
+    THNN_(transpose)(packed + i * pitch, pitch, columns, VL, terms, lanes);
+  }
+}
+
+/* Packs rows of a for tiles: packed[i * GEMM_KC + k], with zeros up to a whole number of tiles. */
+static void packRows(const Gemm *p, real *packed, int64_t k, int64_t K, int64_t i, int64_t n)
+{
+  const GemmOperand *f = &p->a;
+  for (int64_t x = 0, terms; x < K; x += terms) {
+    int64_t left;
+    const int64_t at = locate(p->kSize, f->kStride, k + x, &left);
+    terms = MIN(left, K - x);
+    for (int64_t j = 0, values; j < n; j += values) {
+      const real *from = operandAt(f, at + locate(f->size, f->stride, i + j, &values));
+      values = MIN(values, n - j);
+      copyRows(f, p->type, packed + j * GEMM_KC + x, GEMM_KC, from, terms, values, p->oddTerms && terms == left);
+    }
+  }
+  for (int64_t j = 0; j < n && K < wholeTiles(K); j++)
+    memset(packed + j * GEMM_KC + K, 0, sizeof(real) * (size_t)(wholeTiles(K) - K));
+}
+
+#endif
 
 /* Packs values i .. i + n - 1 of terms k .. k + K - 1, at most GEMM_KC, of an operand: packed[k * pitch + i]. */
 static void packOperand(const Gemm *p, const GemmOperand *f, real *packed, int64_t pitch, int64_t k, int64_t K,
@@ -379,6 +421,11 @@ static void packA(const Gemm *p, real *packed, const Block *s, int64_t k, int64_
 {
   const GemmOperand *a = &p->a;
   const int64_t tiles = s->tiles, first = s->row[0];
+#if HAS_BFLOAT16_MICROKERNEL
+  for (int64_t tile = 0; p->tiles && tile < tiles; tile++)
+    packRows(p, packed + tile * TILE_A, k, K, s->row[tile], rowsOf(s, tile));
+  if (p->tiles) return;
+#endif
   int64_t run, terms;
   const int64_t start = locate(a->size, a->stride, first, &run);
   if (a->stride[3] == 1 && run >= s->row[tiles] - first) {
@@ -401,6 +448,33 @@ static void packA(const Gemm *p, real *packed, const Block *s, int64_t k, int64_
   }
 }
 
+/* Terms that micro-kernels multiply for a K-block of K terms. */
+static int64_t multipliedTerms(const Gemm *p, int64_t K) { return p->tiles ? wholeTiles(K) : K; }
+
+/* True if micro-kernels may read an operand of K terms in place. */
+static bool isWhole(const Gemm *p, int64_t K) { return K == multipliedTerms(p, K); }
+
+/* Packs n columns of b, with zeros up to `width` columns and to the terms that are multiplied. */
+static void packB(const Gemm *p, real *packed, int64_t width, int64_t k, int64_t K, int64_t column, int64_t n)
+{
+  const int64_t terms = multipliedTerms(p, K), first = n < width ? 0 : K;
+  memset(packed + first * width, 0, sizeof(real) * (size_t)((terms - first) * width));
+  packOperand(p, &p->b, packed, width, k, K, column, n);
+}
+
+/* Multiplies the `rows` rows of a micro-tile, packed or read in place through GEMM_MR pointers, by V vectors of b. */
+static inline void multiplyMicrotile(const Gemm *p, bool inPlace, int rows, int V, real *c, int64_t cStride,
+                                     const real *initial, int64_t initialStride, const real *const *a, KRange k,
+                                     const real *b, int64_t bStride, const PrefetchLines *lines)
+{
+  const int R = inPlace ? GEMM_MR : 1, Q = inPlace ? 1 : rows;
+#if HAS_BFLOAT16_MICROKERNEL
+  if (p->tiles)
+    return THNN_(tileMicrokernel)(R, Q, V, c, cStride, initial, initialStride, a, GEMM_KC, k, b, bStride);
+#endif
+  microkernelOf(p->pairs, R, Q, V, lines->run > 0)(c, cStride, initial, initialStride, a, k, b, bStride, lines);
+}
+
 /* Computes micro-tiles firstTile .. endTile - 1 times columns firstColumn .. endColumn - 1. */
 static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
                           int64_t endColumn)
@@ -417,10 +491,10 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   block.endColumn = endColumn;
   block.streams = streamsResult(p);
   for (int64_t tile = 0; tile <= tiles; tile++) block.row[tile] = firstRow(firstTile + tile, allRows);
-  const bool inPlace = readsAInPlace(p, panels), inPlaceB = readsBInPlace(p, tiles);
+  const bool inPlace = readsAInPlace(p, panels) && isWhole(p, terms), inPlaceB = readsBInPlace(p, tiles);
   RowPointers pointers[TILES_OF_A];
   int32_t offset[GEMM_KC];
-  for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;
+  for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace || p->tiles ? k : k * GEMM_MR;
   for (int64_t k = 0; k < terms || k == 0; k += GEMM_KC) { /* without terms, c is the bias */
     const int64_t K = MIN(GEMM_KC, terms - k);
     if (inPlace) setRowPointers(p, &block, k, pointers);
@@ -431,11 +505,10 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
       const int64_t width = V * VL;
       int64_t run;
       const real *b = operandAt(&p->b, locate(p->b.size, p->b.stride, column, &run) + k * p->b.kStride[3]);
-      const bool unpacked = inPlaceB && n == width && run >= width;
+      const bool unpacked = inPlaceB && n == width && run >= width && isWhole(p, K);
       if (!unpacked) {
         b = packedB;
-        if (n < width) memset(packedB, 0, sizeof(real) * (size_t)(K * width));
-        packOperand(p, &p->b, packedB, width, k, K, column, n);
+        packB(p, packedB, width, k, K, column, n);
       }
       for (int64_t l = 0; k == 0 && l < width; l++)
         initial[l] = l < n && p->bias ? loadElement(p->bias, (column + l) * p->b.biasStride, p->type) : 0;
@@ -456,9 +529,9 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
         if (inPlace && column == firstColumn && tile + 1 < tiles)
           prefetch = makePrefetchPlan(tileRegion(p, &block, tile + 1, k, K), 1, K);
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        microkernelOf(p->pairs, inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V,
-                      lines.run > 0)(sum, width, before, beforeStride, inPlace ? pointers[tile].row : &packedRow,
-                                     (KRange){offset, 0, K}, b, unpacked ? p->b.kStride[3] : width, &lines);
+        multiplyMicrotile(p, inPlace, rows, V, sum, width, before, beforeStride,
+                          inPlace ? pointers[tile].row : &packedRow, (KRange){offset, 0, multipliedTerms(p, K)}, b,
+                          unpacked ? p->b.kStride[3] : width, &lines);
       }
     }
   }
@@ -490,29 +563,32 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
   const GemmOperand *a = &p->a, *b = &p->b;
   const int64_t perReal = (int64_t)sizeof(real) / elementBytes(p->type); /* elements of c */
   const int64_t allRows = a->size[3], terms = p->kSize[3], endRow = firstRow(endTile, allRows),
-                panels = ceilDivide(endColumn - firstColumn, GEMM_NR), panelReals = GEMM_NR * terms;
+                panels = ceilDivide(endColumn - firstColumn, GEMM_NR), multiplied = multipliedTerms(p, terms),
+                panelReals = GEMM_NR * multiplied;
   real *packedA =
       thnn_scratch(sizeof(real) * (size_t)(TILE_A + MICROTILE_REALS + panels * (GEMM_NR + panelReals)));
   real *sums = packedA + TILE_A, *biases = sums + MICROTILE_REALS, *packedB = biases + panels * GEMM_NR;
-  memset(packedB + (panels - 1) * panelReals, 0, sizeof(real) * (size_t)panelReals);
   memset(biases, 0, sizeof(real) * (size_t)(panels * GEMM_NR));
   for (int64_t i = 0; p->bias && i < endColumn - firstColumn; i++)
     biases[i] = loadElement(p->bias, (firstColumn + i) * b->biasStride, p->type);
   for (int64_t panel = 0; panel < panels; panel++) {
     const int64_t column = firstColumn + panel * GEMM_NR, n = MIN(GEMM_NR, endColumn - column);
-    packOperand(p, b, packedB + panel * panelReals, n > VL ? GEMM_NR : VL, 0, terms, column, n);
+    packB(p, packedB + panel * panelReals, n > VL ? GEMM_NR : VL, 0, terms, column, n);
   }
   int32_t inPlaceOffset[GEMM_KC], packedOffset[GEMM_KC];
   for (int k = 0; k < GEMM_KC; k++) {
     inPlaceOffset[k] = k;
-    packedOffset[k] = k * GEMM_MR;
+    packedOffset[k] = p->tiles ? k : k * GEMM_MR;
   }
   for (int64_t row = firstRow(firstTile, allRows), rows; row < endRow; row += rows) {
     rows = MIN(GEMM_MR, endRow - row);
-    const bool inPlace = rows == GEMM_MR && rowsAreReadable(p);
+    const bool inPlace = rows == GEMM_MR && rowsAreReadable(p) && isWhole(p, terms);
     const real *pointers[GEMM_MR] = {packedA};
     if (inPlace)
       for (int64_t r = 0; r < GEMM_MR; r++) pointers[r] = operandAt(a, (row + r) * a->stride[3]);
+#if HAS_BFLOAT16_MICROKERNEL
+    else if (p->tiles) packRows(p, packedA, 0, terms, row, rows);
+#endif
     else packOperand(p, a, packedA, GEMM_MR, 0, terms, row, rows);
     const int64_t ahead = row + GEMM_MR, next = MIN(GEMM_MR, endRow - ahead);
     PrefetchPlan prefetch = {0};
@@ -530,9 +606,10 @@ static void multiplyInPlace(const Gemm *p, int64_t firstTile, int64_t endTile, i
       real *c = elementAt(p->c, row * a->cStride[3] + column, p->type);
       const bool whole = n == width && !isHalf(p->type);
       const PrefetchLines lines = nextPrefetch(&prefetch);
-      microkernelOf(p->pairs, inPlace ? GEMM_MR : 1, inPlace ? 1 : (int)rows, (int)(width / VL), lines.run > 0)(
-          whole ? c : sums, whole ? a->cStride[3] : width, biases + panel * GEMM_NR, 0, pointers,
-          (KRange){inPlace ? inPlaceOffset : packedOffset, 0, terms}, packedB + panel * panelReals, width, &lines);
+      multiplyMicrotile(p, inPlace, (int)rows, (int)(width / VL), whole ? c : sums, whole ? a->cStride[3] : width,
+                        biases + panel * GEMM_NR, 0, pointers,
+                        (KRange){inPlace ? inPlaceOffset : packedOffset, 0, multiplied},
+                        packedB + panel * panelReals, width, &lines);
       if (whole) continue;
       for (int64_t r = 0; r < rows; r++) {
         real *to = elementAt(c, r * a->cStride[3], p->type);
@@ -596,13 +673,14 @@ static void joinTerms(const Gemm *p, GemmOperand *f)
 static void setConversions(Gemm *p)
 {
   p->a.conversion = p->b.conversion = isHalf(p->type) ? WIDEN : COPY;
-  p->pairs = p->oddTerms = false;
+  p->pairs = p->tiles = p->oddTerms = false;
 #if HAS_BFLOAT16_MICROKERNEL
   if (!multipliesPairs(p->type)) return;
   p->a.conversion = p->b.conversion = COPY;
   joinTerms(p, &p->a);
   joinTerms(p, &p->b);
   p->pairs = true;
+  p->tiles = multipliesTiles();
   p->oddTerms = p->kSize[3] % 2 == 1;
   p->kSize[3] = ceilDivide(p->kSize[3], 2);
 #endif
@@ -654,8 +732,14 @@ void THNN_(gemm)(const Gemm *gemm)
     one.b.data = operandAt(&p.b, group * p.b.groupStride);
     one.c = elementAt(p.c, group * p.cGroupStride, p.type);
     if (p.bias) one.bias = elementAt(p.bias, group * p.biasGroupStride, p.type);
+#if HAS_BFLOAT16_MICROKERNEL
+    if (p.tiles) THNN_(configureTiles)();
+#endif
     (inPlace ? multiplyInPlace : multiplyBlock)(&one, row * tiles / down, (row + 1) * tiles / down,
                                                 column * panels / across * GEMM_NR,
                                                 MIN((column + 1) * panels / across * GEMM_NR, columns));
+#if HAS_BFLOAT16_MICROKERNEL
+    if (p.tiles) THNN_(releaseTiles)();
+#endif
   }
 }

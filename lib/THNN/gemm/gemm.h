@@ -36,7 +36,9 @@ typedef struct Gemm {
   int64_t cGroupStride, biasGroupStride;
   bool accumulate; /* c += scale * product; otherwise scale is 1 */
   real scale;
-  bool pairs, oddTerms; /* set by gemm(): terms are pairs; the last pair of the last axis of k is a single term */
+  /* Set by gemm(): terms are pairs; they are multiplied in tiles; the last pair of the last axis of k is a single
+     term. */
+  bool pairs, tiles, oddTerms;
 } Gemm;
 
 void THNN_(gemm)(const Gemm *gemm);

@@ -1,0 +1,33 @@
+#ifndef THNN_GEMM_TILES_H
+#define THNN_GEMM_TILES_H
+
+#include "gemm/microkernel.h"
+
+/* The micro-kernel of products of bfloat16 in tiles (AMX): 16 rows of 16 pairs times 16 pairs of 16 columns in one
+   instruction, TDPBF16PS. Its micro-tiles and panels have the sizes of microkernel.h, its b the layout, but the terms of
+   a row of a are adjacent:
+
+     a(r * Q + q, k + j) = a[r][q * pitch + offset[k] + j]      k a multiple of TILE_TERMS, j < TILE_TERMS
+
+   Terms are pairs. Their number is a multiple of TILE_TERMS, to which packing adds zeros. If R is 1, up to GEMM_MR rows
+   of a are read, though only Q of them are multiplied. */
+
+#define TILE_TERMS 16
+
+static inline int64_t wholeTiles(int64_t terms) { return ceilDivide(terms, TILE_TERMS) * TILE_TERMS; }
+
+#if HAS_BFLOAT16_MICROKERNEL
+
+/* True if products of pairs are computed in tiles. */
+static inline bool multipliesTiles(void) { return thnn_grantsTiles(); }
+
+/* A task calls these before and after its products: the configuration of the tiles belongs to the thread. */
+void THNN_(configureTiles)(void);
+void THNN_(releaseTiles)(void);
+
+void THNN_(tileMicrokernel)(int R, int Q, int V, real *c, int64_t cStride, const real *initial,
+                            int64_t initialStride, const real *const *a, int64_t pitch, KRange k, const real *b,
+                            int64_t bStride);
+
+#endif
+#endif
