@@ -24,10 +24,10 @@ exact = torch.nn.functional.gelu(x.double())
 result = thnn.nn.functional.gelu(x)
 spacing = torch.exp2(torch.floor(torch.log2(exact.abs().clamp_min(2.0**-126))) - 7)
 errors = (result.double() - exact) / spacing
-print(f"largest error of GELU: {errors.abs().max():.3f} of the distance of two numbers")
+print(f"largest error of GELU: {errors.abs().max():.3f} of the distance between two numbers")
 figure, axes = plt.subplots(figsize=(6, 2.5), layout="constrained")
 axes.plot(x.float(), errors, ".", markersize=2, color="#0072b2")
-axes.set(xlabel="input", ylabel="error")
+axes.set(xlabel="input", ylabel="error / distance of numbers")
 
 # %%
 # Training in float32, in bfloat16, and in float32 with autocast: one model, one batch, three curves.
