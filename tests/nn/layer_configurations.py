@@ -450,6 +450,32 @@ def _classes(draw: Draw, name: str) -> Configuration:
     return Configuration((), keywords, (x, target), (0, 1) if target.is_floating_point() else (0,))
 
 
+@st.composite
+def _linear_classes(draw: Draw, name: str) -> Configuration:
+    features, classes = draw(st.integers(1, 4)), draw(st.integers(2, 5))
+    dtype = draw(st.sampled_from([torch.float32, torch.float64]))
+    batch = draw(st.sampled_from([(), (1,), (3,)]))
+    out_features = draw(st.sampled_from([(), (2,), (2, 3)])) if batch else ()
+    keywords: dict[str, Any] = {
+        "out_features": out_features,
+        "bias": draw(st.booleans()),
+        "dtype": dtype,
+        "reduction": draw(st.sampled_from(["mean", "sum", "none"])),
+        "ignore_index": draw(st.sampled_from([None, -100, 0])),
+        "label_smoothing": draw(st.sampled_from([0.0, 0.0, 0.1])),
+    }
+    if draw(st.booleans()):
+        keywords["weight"] = torch.rand(classes, dtype=dtype) + 0.1
+    target = torch.randint(classes, (*batch, *out_features))
+    if draw(st.integers(0, 3)) == 0:
+        logits = torch.randn(*batch, classes, *out_features, dtype=dtype)
+        target, keywords["ignore_index"] = logits.softmax(len(batch)), None
+    inputs = torch.randn(*batch, features, dtype=dtype), target
+    return Configuration(
+        (features, classes), keywords, inputs, (0, 1) if target.is_floating_point() else (0,)
+    )
+
+
 # Recurrent
 
 
@@ -545,6 +571,7 @@ CONFIGURATIONS: dict[str, Any] = {
         n: _classes(n)
         for n in ("NLLLoss", "NLLLoss2d", "CrossEntropyLoss", "MultiMarginLoss", "MultiLabelMarginLoss")
     },
+    **{n: _linear_classes(n) for n in ("LinearCrossEntropyLoss",) if hasattr(nn, n)},
     **{n: _cell(n) for n in ("LSTMCell", "GRUCell")},
     **{n: _sequence(n) for n in ("LSTM", "GRU")},
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from thnn._names import hint
-from thnn.nn import functional
+from thnn.nn import functional, loss
 from thnn.nn.activation import (
     CELU,
     ELU,
@@ -211,6 +211,10 @@ __all__ = [
     "functional",
     "revert_sync_batchnorm",
 ]
+
+if hasattr(loss, "LinearCrossEntropyLoss"):  # where torch has it
+    LinearCrossEntropyLoss = loss.LinearCrossEntropyLoss
+    __all__.append("LinearCrossEntropyLoss")
 
 
 def _refuse_script(layer: Any) -> NoReturn:

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from thnn.nn._layer import layer_doc, layer_forward
 from thnn.nn.functional import loss as F
+from thnn.nn.functional.convolution import linear
 
 _SAME = "input and target (*), the same size; output () or, with reduction='none', (*)"
 _CLASSES = (
@@ -141,6 +142,34 @@ class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,
         )
+
+
+if hasattr(torch.nn, "LinearCrossEntropyLoss"):  # since torch 2.13
+
+    class LinearCrossEntropyLoss(torch.nn.LinearCrossEntropyLoss):
+        __doc__ = _doc(
+            "LinearCrossEntropyLoss",
+            "CrossEntropyLoss of Linear",
+            "LinearFunction, and the functions of CrossEntropyLoss",
+            "input (N, in_features) or (in_features), target (N, *out_features) or () of int64; weight (C); output ()"
+            "\n    or, with reduction='none', the size of target",
+            "With options, which divide the batch, torch computes the loss; otherwise as CrossEntropyLoss.",
+        )
+
+        @layer_forward
+        def forward(self, input: Tensor, target: Tensor) -> Tensor:
+            has_classes = not target.is_floating_point()
+            if self.options is not None or not (has_classes or self.ignore_index is None):
+                return super().forward(input, target)
+            logits = linear(input, self.linear.weight, self.linear.bias)
+            return F.cross_entropy(
+                logits.reshape(*input.shape[:-1], self.num_classes, *self.out_features),
+                target,
+                self.weight,
+                ignore_index=-100 if self.ignore_index is None else self.ignore_index,
+                reduction=self.reduction,
+                label_smoothing=self.label_smoothing,
+            )
 
 
 class KLDivLoss(torch.nn.KLDivLoss):
