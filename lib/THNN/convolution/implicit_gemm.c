@@ -344,13 +344,9 @@ void THNN_(implicitGemm)(const Correlation *correlation)
   THNN_(implicitGemmPlan)(&p, thnn_threads(1 << 20, work));
   const int64_t parts = MIN(p.splitsPanels ? p.panels : p.outputTiles, thnn_threads(1 << 20, work));
   THNN_PARALLEL_FOR(i, parts, work) {
-#if HAS_BFLOAT16_MICROKERNEL
-    if (p.tiles) THNN_(configureTiles)();
-#endif
+    beginTiles(p.tiles);
     if (p.splitsPanels) multiplyRange(&p, i * p.panels / parts, (i + 1) * p.panels / parts, 0, p.outputTiles);
     else multiplyRange(&p, 0, p.panels, i * p.outputTiles / parts, (i + 1) * p.outputTiles / parts);
-#if HAS_BFLOAT16_MICROKERNEL
-    if (p.tiles) THNN_(releaseTiles)();
-#endif
+    endTiles(p.tiles);
   }
 }

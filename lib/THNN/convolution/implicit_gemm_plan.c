@@ -134,9 +134,7 @@ void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads)
   THNN_(correlationSplitKernel)(c, p->kernelTile, &width);
   p->outputTile[3] = width;
   const int64_t elements = elementCount(p->kernelTile), channels = MAX(c->inChannels, 1);
-#if HAS_BFLOAT16_MICROKERNEL
   p->tiles = c->pairs && elements <= GEMM_KC / TILE_TERMS && multipliesTiles();
-#endif
   const int64_t step = p->tiles ? TILE_TERMS : 1; /* of channels */
   p->kBlockChannels = MIN(GEMM_KC / elements / step * step, paddedChannels(p, channels));
   while (p->kBlockChannels > step &&

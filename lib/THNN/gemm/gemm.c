@@ -732,14 +732,10 @@ void THNN_(gemm)(const Gemm *gemm)
     one.b.data = operandAt(&p.b, group * p.b.groupStride);
     one.c = elementAt(p.c, group * p.cGroupStride, p.type);
     if (p.bias) one.bias = elementAt(p.bias, group * p.biasGroupStride, p.type);
-#if HAS_BFLOAT16_MICROKERNEL
-    if (p.tiles) THNN_(configureTiles)();
-#endif
+    beginTiles(p.tiles);
     (inPlace ? multiplyInPlace : multiplyBlock)(&one, row * tiles / down, (row + 1) * tiles / down,
                                                 column * panels / across * GEMM_NR,
                                                 MIN((column + 1) * panels / across * GEMM_NR, columns));
-#if HAS_BFLOAT16_MICROKERNEL
-    if (p.tiles) THNN_(releaseTiles)();
-#endif
+    endTiles(p.tiles);
   }
 }

@@ -21,7 +21,7 @@ static inline int64_t wholeTiles(int64_t terms) { return ceilDivide(terms, TILE_
 /* True if products of pairs are computed in tiles. */
 static inline bool multipliesTiles(void) { return thnn_grantsTiles(); }
 
-/* A task calls these before and after its products: the configuration of the tiles belongs to the thread. */
+/* Of the calling thread. */
 void THNN_(configureTiles)(void);
 void THNN_(releaseTiles)(void);
 
@@ -29,5 +29,29 @@ void THNN_(tileMicrokernel)(int R, int Q, int V, real *c, int64_t cStride, const
                             int64_t initialStride, const real *const *a, int64_t pitch, KRange k, const real *b,
                             int64_t bStride);
 
+#else
+
+static inline bool multipliesTiles(void) { return false; }
+
 #endif
+
+/* A task calls these before and after its products, with true if they are computed in tiles. */
+static inline void beginTiles(bool tiles)
+{
+#if HAS_BFLOAT16_MICROKERNEL
+  if (tiles) THNN_(configureTiles)();
+#else
+  (void)tiles;
+#endif
+}
+
+static inline void endTiles(bool tiles)
+{
+#if HAS_BFLOAT16_MICROKERNEL
+  if (tiles) THNN_(releaseTiles)();
+#else
+  (void)tiles;
+#endif
+}
+
 #endif

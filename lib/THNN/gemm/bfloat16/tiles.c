@@ -83,7 +83,7 @@ static ALWAYS_INLINE void gather(real *rows, int R, int Q, const real *const *a,
     for (int q = 0; q < Q; q++, rows += LANES) memcpy(rows, a[r] + q * pitch + at, LANES * sizeof *rows);
 }
 
-/* Sums of even and of odd tiles of terms are in tiles of their own, since an instruction waits for the sum before.
+/* Even and odd tiles of terms are summed in separate tiles, since an instruction waits for the sum before.
 
    Tiles 0 to 3: sums, [parity][vector]. 4, 5: a. 6, 7: b. */
 static ALWAYS_INLINE void multiplyTiles(const bool gathers, const int R, const int Q, const int V, real *c,
