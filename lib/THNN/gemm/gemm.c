@@ -141,6 +141,28 @@ static void copyTerms(const GemmOperand *f, int32_t type, real *packed, int64_t 
   THNN_(copyMatrix)(packed, pitch, 1, from, f->kStride[3], f->stride[3], terms, n);
 }
 
+typedef void CopyRun(const GemmOperand *f, int32_t type, real *packed, int64_t pitch, const real *from,
+                     int64_t terms, int64_t n, bool single);
+
+/* Copies terms k .. k + K - 1 of values i .. i + n - 1 in runs that are adjacent in the operand, to
+   packed[k * termPitch + i * valuePitch], one of which is 1. */
+static ALWAYS_INLINE void copyRuns(const Gemm *p, const GemmOperand *f, CopyRun *copy, real *packed,
+                                   int64_t termPitch, int64_t valuePitch, int64_t k, int64_t K, int64_t i,
+                                   int64_t n)
+{
+  for (int64_t x = 0, terms; x < K; x += terms) {
+    int64_t left;
+    const int64_t at = locate(p->kSize, f->kStride, k + x, &left);
+    terms = MIN(left, K - x);
+    for (int64_t j = 0, values; j < n; j += values) {
+      const real *from = operandAt(f, at + locate(f->size, f->stride, i + j, &values));
+      values = MIN(values, n - j);
+      copy(f, p->type, packed + x * termPitch + j * valuePitch, MAX(termPitch, valuePitch), from, terms, values,
+           p->oddTerms && terms == left);
+    }
+  }
+}
+
 #if HAS_BFLOAT16_MICROKERNEL
 
 /* As copyTerms of pairs, but packed[i * pitch + k]. */
@@ -165,17 +187,7 @@ static void copyRows(const GemmOperand *f, int32_t type, real *packed, int64_t p
 /* Packs rows of a for tiles: packed[i * GEMM_KC + k], with zeros up to a whole number of tiles. */
 static void packRows(const Gemm *p, real *packed, int64_t k, int64_t K, int64_t i, int64_t n)
 {
-  const GemmOperand *f = &p->a;
-  for (int64_t x = 0, terms; x < K; x += terms) {
-    int64_t left;
-    const int64_t at = locate(p->kSize, f->kStride, k + x, &left);
-    terms = MIN(left, K - x);
-    for (int64_t j = 0, values; j < n; j += values) {
-      const real *from = operandAt(f, at + locate(f->size, f->stride, i + j, &values));
-      values = MIN(values, n - j);
-      copyRows(f, p->type, packed + j * GEMM_KC + x, GEMM_KC, from, terms, values, p->oddTerms && terms == left);
-    }
-  }
+  copyRuns(p, &p->a, copyRows, packed, 1, GEMM_KC, k, K, i, n);
   for (int64_t j = 0; j < n && K < wholeTiles(K); j++)
     memset(packed + j * GEMM_KC + K, 0, sizeof(real) * (size_t)(wholeTiles(K) - K));
 }
@@ -186,16 +198,7 @@ static void packRows(const Gemm *p, real *packed, int64_t k, int64_t K, int64_t 
 static void packOperand(const Gemm *p, const GemmOperand *f, real *packed, int64_t pitch, int64_t k, int64_t K,
                         int64_t i, int64_t n)
 {
-  for (int64_t x = 0, terms; x < K; x += terms) {
-    int64_t left;
-    const int64_t at = locate(p->kSize, f->kStride, k + x, &left);
-    terms = MIN(left, K - x);
-    for (int64_t j = 0, values; j < n; j += values) {
-      const real *from = operandAt(f, at + locate(f->size, f->stride, i + j, &values));
-      values = MIN(values, n - j);
-      copyTerms(f, p->type, packed + x * pitch + j, pitch, from, terms, values, p->oddTerms && terms == left);
-    }
-  }
+  copyRuns(p, f, copyTerms, packed, pitch, 1, k, K, i, n);
 }
 
 /* data[i][j] = packed[i * pitch + j] */
