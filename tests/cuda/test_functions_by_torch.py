@@ -70,21 +70,30 @@ def test_results_are_those_of_the_kernels(module: str, sample: SampleInput) -> N
                 assert given[name].stride() == row[name].stride()
 
 
-@pytest.mark.parametrize("names", convolution.JOINT, ids=lambda names: names[0].split("_")[0])
-@pytest.mark.parametrize("with_bias", [True, False])
-def test_gradients_of_one_operator_are_those_of_two(
-    names: tuple[str, str], with_bias: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case = _CASES[names[0].split("_")[0]]
-    runner = CaseRunner(case, next(s for s in case.samples if s.arguments.get("bias") is not None))
-    masks: list[tuple[bool, ...]] = []
+Masks = list[tuple[bool, ...]]
+
+
+@pytest.fixture
+def masks(monkeypatch: pytest.MonkeyPatch) -> Masks:
+    """The masks of the calls of torch's convolution_backward."""
+    found: Masks = []
     backward = convolution._convolution_backward
 
     def record(*arguments: Any) -> Any:
-        masks.append(arguments[-1])
+        found.append(arguments[-1])
         return backward(*arguments)
 
     monkeypatch.setattr(convolution, "_convolution_backward", record)
+    return found
+
+
+@pytest.mark.parametrize("names", convolution.JOINT, ids=lambda names: names[0].split("_")[0])
+@pytest.mark.parametrize("with_bias", [True, False])
+def test_gradients_of_one_operator_are_those_of_two(
+    names: tuple[str, str], with_bias: bool, masks: Masks
+) -> None:
+    case = _CASES[names[0].split("_")[0]]
+    runner = CaseRunner(case, next(s for s in case.samples if s.arguments.get("bias") is not None))
     results = []
     for is_joint in (False, True):
         calls = []
@@ -104,15 +113,7 @@ def test_gradients_of_one_operator_are_those_of_two(
 
 
 @pytest.mark.skipif(not EMULATION, reason="no device library lacks functions")
-def test_a_backward_calls_one_operator(monkeypatch: pytest.MonkeyPatch) -> None:
-    masks: list[tuple[bool, ...]] = []
-    backward = convolution._convolution_backward
-
-    def record(*arguments: Any) -> Any:
-        masks.append(arguments[-1])
-        return backward(*arguments)
-
-    monkeypatch.setattr(convolution, "_convolution_backward", record)
+def test_a_backward_calls_one_operator(masks: Masks) -> None:
     input, weight, bias = torch.randn(2, 3, 5, 5), torch.randn(4, 3, 3, 3), torch.randn(4)
     inputs = [t.double().requires_grad_() for t in (input, weight, bias)]
     output = thnn.SpatialConvolutionMMFunction(3, 3, 1, 1, 1, 1)(*inputs)
