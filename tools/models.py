@@ -308,7 +308,7 @@ def _results(
 
 
 def _compare(kind: str, found: dict[str, Tensor], expected: dict[str, Tensor]) -> str | None:
-    # The gradient by a bias before batch normalization is 0 but for the rounding of the others.
+    # The gradient w.r.t. a bias before batch normalization is 0, but for rounding errors of the size of the others'.
     largest = dict[bool, float]()
     for name, value in expected.items():
         order = name.startswith("second")

@@ -53,7 +53,7 @@ class Values:
         return {(n.name, n.source) for n in found} == {(f"builtins.{name}", QualifiedNameSource.BUILTIN)}
 
     def is_torch(self, node: cst.CSTNode) -> bool:
-        """Whether the name `torch` means the module torch at the place of the expression."""
+        """Whether the name `torch` is the module in the scope of the expression."""
         scope = self._scopes.get(node)
         found = scope.get_qualified_names_for("torch") if scope is not None else set()
         return {n.name for n in found} == {"torch"}
