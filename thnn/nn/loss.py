@@ -158,8 +158,7 @@ if hasattr(torch.nn, "LinearCrossEntropyLoss"):  # since torch 2.13
 
         @layer_forward
         def forward(self, input: Tensor, target: Tensor) -> Tensor:
-            has_classes = not target.is_floating_point()
-            if self.options is not None or not (has_classes or self.ignore_index is None):
+            if self.options is not None or (target.is_floating_point() and self.ignore_index is not None):
                 return super().forward(input, target)
             logits = linear(input, self.linear.weight, self.linear.bias)
             return F.cross_entropy(

@@ -19,9 +19,8 @@ PEERS = {"ONNX Runtime": "onnxruntime", "OpenVINO": "openvino"}
 
 def onnx_program(network: nn.Module, input: Tensor) -> bytes:
     """The network as a file of ONNX. Raises the errors of torch.onnx.export."""
-    logger = logging.getLogger(
-        "torch.onnx._internal.exporter._registration"
-    )  # reports that torchvision is missing
+    # Reports that torchvision is missing.
+    logger = logging.getLogger("torch.onnx._internal.exporter._registration")
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
