@@ -95,6 +95,20 @@ def test_the_peers_of_an_inference(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "OpenVINO" not in header
 
 
+def test_a_network_that_cannot_be_exported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(network: object, input: object) -> bytes:
+        raise NotImplementedError("no operator")
+
+    monkeypatch.setattr(peers, "installed", lambda: [*peers.PEERS])
+    monkeypatch.setattr(peers, "onnx_program", refuse)
+    said: list[str] = []
+    found = bench_networks._inferences(ROW._replace(mode=INFERENCE), said.append)
+    assert found.keys() == {bench_networks.FROZEN}
+    assert [text.partition(": ")[2] for text in said] == [
+        f"without {name}, which failed: no operator" for name in peers.PEERS
+    ]
+
+
 @pytest.mark.parametrize("name", peers.PEERS)
 def test_a_peer_computes_what_torch_computes(name: str) -> None:
     if name not in peers.installed():

@@ -11,6 +11,7 @@ row, is not timed. After a training step, `time_by_function` shows where its tim
 from __future__ import annotations
 
 import copy
+import functools
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -200,16 +201,18 @@ def _inferences(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
     network = frozen.network
     frozen.forward = freeze(network, frozen.input)
     found: dict[str, Any] = {FROZEN: frozen}
-    names = peers.installed()
-    program = peers.onnx_program(network, frozen.input) if names else b""
+
+    @functools.cache
+    def program() -> bytes:
+        return peers.onnx_program(network, frozen.input)
 
     def add(name: str) -> None:
         try:
-            found[name] = peers.Peer(name, program, frozen.input)
-        except Exception as error:  # each library has its own
+            found[name] = peers.Peer(name, program(), frozen.input)
+        except Exception as error:  # each library has its own, and torch.onnx.export
             say(f"{row.name}: without {name}, which failed: {error}")
 
-    for name in names:
+    for name in peers.installed():
         add(name)
     return found
 
