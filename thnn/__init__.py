@@ -24,6 +24,7 @@ The package has
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,21 @@ if TYPE_CHECKING:
         "revert",
         "type2backend",
     ]
+
+
+def _refuse_other_interpreters() -> None:
+    """Raises ImportError in a sub-interpreter of Python, where the import of torch fails or ends the process."""
+    try:
+        interpreters = import_module("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+    except ImportError:  # this Python has only one
+        return
+    if interpreters.get_current() != interpreters.get_main():
+        raise ImportError(
+            "thnn: expected the main interpreter of Python, got a sub-interpreter, which PyTorch does not support"
+        )
+
+
+_refuse_other_interpreters()
 
 
 def _public() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -313,3 +314,24 @@ def test_flushing_to_zero_is_the_callers_choice() -> None:
     finally:
         torch.set_flush_denormal(False)
     assert (torch.full((8,), 1e-40) * 0.5 != 0).all()
+
+
+def test_a_sub_interpreter_cannot_import_the_package() -> None:
+    code = """if True:
+        import sys
+        from importlib import import_module
+
+        name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+        try:
+            interpreters = import_module(name)
+        except ImportError:
+            print("ImportError: this Python has no sub-interpreters, expected the main interpreter")
+            raise SystemExit
+        try:
+            error = interpreters.run_string(interpreters.create(), "import thnn")
+        except Exception as raised:
+            error = raised
+        print(getattr(error, "formatted", error))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ImportError" in done.stdout and "expected the main interpreter" in done.stdout, done
