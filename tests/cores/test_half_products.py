@@ -1,8 +1,9 @@
 """Products of float16 and bfloat16 without copies in float32: Linear, convolutions with one element, and, where the
-processor multiplies bfloat16, output and gradInput of other convolutions."""
+processor multiplies bfloat16, other convolutions, gradWeight in tiles only."""
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import astuple, dataclass
 
@@ -84,6 +85,10 @@ LAYERS = [
     Layer(1, 16, 16, (9, 30), kernel=11, stride=3),
     Layer(2, 300, 66, (8, 8), kernel=3),
     Layer(1, 33, 35, (6, 7), kernel=3),
+    # gradWeight: a sum in parts, several tasks, rows and images in several chunks.
+    Layer(4, 32, 32, (41, 56), kernel=3),
+    Layer(1, 40, 560, (10, 10), kernel=3),
+    Layer(1, 20, 17, (2, 9500), kernel=3),
 ]
 LAYOUTS = [torch.contiguous_format, torch.channels_last]
 
@@ -143,6 +148,26 @@ def test_not_a_number_stays_at_its_position(dtype: torch.dtype) -> None:
     y = F.conv2d(x.double(), torch.ones(7, 33, 1, 1).double())
     got = thnn.nn.functional.conv2d(x, torch.ones(7, 33, 1, 1, dtype=dtype))
     assert torch.equal(got.isnan(), y.isnan())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["contiguous", "channels-last"])
+def test_an_infinite_element_reaches_only_its_products(layout: torch.memory_format) -> None:
+    """The padding is no factor of gradWeight, nor is an element of the next row."""
+    layer = Layer(2, 20, 35, (6, 9), kernel=3)
+    x, weight, bias, gradient = layer.tensors(torch.bfloat16, layout)
+    x[0, 7, 0, 0] = gradient[1, 33, 2, 8] = torch.inf
+    gradient[0, 5, 5, 4] = torch.nan
+    got = layer.run(x, weight, bias, gradient)[2].double()
+    h, w = layer.size
+    for i, j in itertools.product(range(3), range(3)):
+        # The outputs whose element (i, j) of the window is in the image.
+        rows, columns = (slice(max(1 - k, 0), n - max(k - 1, 0)) for k, n in ((i, h), (j, w)))
+        source_rows, source_columns = (
+            slice(t.start + k - 1, t.stop + k - 1) for t, k in ((rows, i), (columns, j))
+        )
+        patches = x[..., source_rows, source_columns].double()
+        exact = torch.einsum("noyx,ncyx->oc", gradient[..., rows, columns].double(), patches)
+        torch.testing.assert_close(got[..., i, j], exact, rtol=2.0**-8, atol=1e-3, equal_nan=True)
 
 
 def rms(t: Tensor) -> float:

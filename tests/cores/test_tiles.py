@@ -1,8 +1,9 @@
-"""The micro-kernel of tiles (AMX), in its emulation: the indices, on processors without tiles, too."""
+"""The micro-kernels of tiles (AMX), in their emulation: the indices, on processors without tiles, too."""
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import shutil
 import subprocess
 from pathlib import Path
@@ -51,7 +52,12 @@ def test_emulated_tiles(tmp_path: Path) -> None:
     names = subprocess.run(
         ["nm", "-D", str(library)], check=True, capture_output=True, text=True
     ).stdout.split()
-    kernel = ctypes.CDLL(str(library))[next(name for name in names if "tileMicrokernel" in name)]
+    functions = [
+        ctypes.CDLL(str(library))[next(found for found in names if name in found)]
+        for name in ("configureTiles", "tileMicrokernel", "wholeTiles")
+    ]
+    configure, kernel, whole_tiles = functions
+    configure(ROWS)
 
     a, b = torch.randn(ROWS, 2 * TERMS).bfloat16(), torch.randn(TERMS, COLUMNS, 2).bfloat16()
     offset = torch.arange(TERMS, dtype=torch.int32)
@@ -75,3 +81,31 @@ def test_emulated_tiles(tmp_path: Path) -> None:
             expected = torch.full((ROWS, COLUMNS), 7.0, dtype=torch.float64)
             expected[:rows, : 16 * vectors] = (initial.double() + x @ w)[:rows, : 16 * vectors]
             torch.testing.assert_close(c.double(), expected, rtol=1e-5, atol=1e-4)
+
+    configure(16)
+    pitch, steps = 70, 2
+    pairs = torch.randn(2, 16 * steps, 16, 2).bfloat16()
+    for row_tiles, column_tiles, adds, shift in itertools.product((1, 2), (1, 2), (False, True), (0, 3)):
+        a = torch.randn(2 * 16 * pitch + shift).bfloat16()
+        sums = torch.randn(2, 2, 16, 16)
+        exact = sums.double() if adds else torch.zeros(2, 2, 16, 16, dtype=torch.float64)
+        for i, j in itertools.product(range(row_tiles), range(column_tiles)):
+            rows = a[shift:].view(2, 16, pitch)[i, :, : 32 * steps].double()
+            exact[i, j] += rows @ pairs[j].double().transpose(1, 2).reshape(-1, 16)
+        got = sums.clone()
+        whole_tiles(
+            *(row_tiles, column_tiles),
+            *(ctypes.c_void_p(got.data_ptr()), ctypes.c_int64(16), ctypes.c_int64(512), ctypes.c_int64(256)),
+            ctypes.c_bool(adds),
+            *(ctypes.c_void_p(a[shift:].data_ptr()), ctypes.c_int64(pitch)),
+            *(
+                ctypes.c_void_p(pairs.data_ptr()),
+                ctypes.c_int64(pairs[0].numel() // 2),
+                ctypes.c_int64(steps),
+            ),
+        )
+        torch.testing.assert_close(
+            got[:row_tiles, :column_tiles].double(), exact[:row_tiles, :column_tiles], rtol=1e-5, atol=1e-4
+        )
+        assert torch.equal(got[row_tiles:], sums[row_tiles:])
+        assert torch.equal(got[:, column_tiles:], sums[:, column_tiles:])

@@ -3,6 +3,7 @@
 #include "convolution/depthwise.h"
 #include "convolution/depthwise_planes.h"
 #include "convolution/direct.h"
+#include "convolution/grad_weight.h"
 #include "convolution/implicit_gemm.h"
 #include "convolution/scatter.h"
 #include "convolution/winograd.h"
@@ -98,7 +99,7 @@ bool THNN_(convolutionTakesHalf)(const Convolution *g, ConvolutionProduct produc
 {
   if (!isHalf(g->type)) return false;
   const int64_t summed = product == CONVOLUTION_GRAD_INPUT ? g->outputChannels : g->inputChannels;
-  bool pointwise = true, regular = product != CONVOLUTION_GRAD_WEIGHT && summed / g->groups % 2 == 0;
+  bool pointwise = true, regular = product == CONVOLUTION_GRAD_WEIGHT || summed / g->groups % 2 == 0;
   int64_t elements = 1;
   for (int d = 0; d < WINDOW_AXES; d++) {
     const WindowAxis *a = g->axis + d;
@@ -109,7 +110,8 @@ bool THNN_(convolutionTakesHalf)(const Convolution *g, ConvolutionProduct produc
   }
   const int64_t channels = MIN(g->inputChannels, g->outputChannels) / g->groups;
   if (pointwise) return g->groups == 1 || channels >= LEAST_GROUP_CHANNELS;
-  return regular && elements <= MOST_ELEMENTS && channels >= LEAST_GROUP_CHANNELS && multipliesPairs(g->type);
+  if (!regular || elements > MOST_ELEMENTS || channels < LEAST_GROUP_CHANNELS) return false;
+  return product == CONVOLUTION_GRAD_WEIGHT ? THNN_(gradWeightTilesSuit)(g) : multipliesPairs(g->type);
 }
 
 /* correlate() of tensors of a half type. */

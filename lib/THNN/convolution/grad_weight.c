@@ -260,7 +260,9 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   if (work == 0) return;
   if (isHalf(c.type)) {
     thnn_useAlgorithm(multipliesPairs(c.type) ? "bfloat16 GEMM" : "GEMM");
-    return multiplyPointwise(&c, gradient.update);
+    if (correlationIsPointwise(&c)) multiplyPointwise(&c, gradient.update);
+    else THNN_(gradWeightTiles)(&c, gradient.update, work);
+    return;
   }
   if (THNN_(depthwisePlanesGradWeight)(g, input, gradOutput, gradWeight, scale))
     return thnn_useAlgorithm("depthwise planes");

@@ -133,6 +133,18 @@ void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, GradW
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p);
 void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, GradWeightUpdate update);
 
+/* The same for tensors of bfloat16, in tiles (gemm/tiles.h), where they suit. */
+#if HAS_BFLOAT16_MICROKERNEL
+bool THNN_(gradWeightTilesSuit)(const Convolution *geometry);
+void THNN_(gradWeightTiles)(const Correlation *c, GradWeightUpdate update, int64_t work);
+#else
+static inline bool THNN_(gradWeightTilesSuit)(const Convolution *geometry) { return (void)geometry, false; }
+static inline void THNN_(gradWeightTiles)(const Correlation *c, GradWeightUpdate update, int64_t work)
+{
+  (void)c, (void)update, (void)work;
+}
+#endif
+
 /* Winograd's method (winograd.h). Returns false, without a result, if another algorithm should compute gradWeight. A
    new gradWeight must have no kernel element that reads only padding. */
 bool THNN_(winogradGradWeight)(const Correlation *c, GradWeightUpdate update);

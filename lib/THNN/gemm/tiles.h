@@ -21,13 +21,23 @@ static inline int64_t wholeTiles(int64_t terms) { return ceilDivide(terms, TILE_
 /* True if products of pairs are computed in tiles. */
 static inline bool multipliesTiles(void) { return thnn_grantsTiles(); }
 
-/* Of the calling thread. */
-void THNN_(configureTiles)(void);
+/* Of the calling thread. Sums and a have `rows` rows: GEMM_MR for tileMicrokernel, 16 for wholeTiles. */
+void THNN_(configureTiles)(int rows);
 void THNN_(releaseTiles)(void);
 
 void THNN_(tileMicrokernel)(int R, int Q, int V, real *c, int64_t cStride, const real *initial,
                             int64_t initialStride, const real *const *a, int64_t pitch, KRange k, const real *b,
                             int64_t bStride);
+
+/* Products of M = 1 or 2 tiles of 16 rows by N = 1 or 2 tiles of 16 columns, for a of bfloat16 at any address:
+
+     sums[i * rowTile + j * columnTile + m * pitch + n] (+)=
+         sum over k < 32 * steps of a[(16 * i + m) * aPitch + k] * b[j * bPitch + (k / 2) * 16 + n][k % 2]
+
+   aPitch is even. */
+void THNN_(wholeTiles)(int M, int N, real *sums, int64_t pitch, int64_t rowTile, int64_t columnTile,
+                       bool accumulates, const uint16_t *a, int64_t aPitch, const real *b, int64_t bPitch,
+                       int64_t steps);
 
 #else
 
@@ -39,7 +49,7 @@ static inline bool multipliesTiles(void) { return false; }
 static inline void beginTiles(bool tiles)
 {
 #if HAS_BFLOAT16_MICROKERNEL
-  if (tiles) THNN_(configureTiles)();
+  if (tiles) THNN_(configureTiles)(GEMM_MR);
 #else
   (void)tiles;
 #endif
