@@ -150,6 +150,39 @@ def test_not_a_number_stays_at_its_position(dtype: torch.dtype) -> None:
     assert torch.equal(got.isnan(), y.isnan())
 
 
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "padding", "dilation"),
+    [
+        ((50,), (5,), (1,), (2,), (1,)),
+        ((53,), (4,), (3,), (1,), (1,)),
+        ((9, 15), (3, 2), (2, 1), (1, 0), (1, 2)),
+        ((19, 30), (2, 2), (2, 2), (0, 0), (1, 1)),
+        ((12, 11), (3, 3), (1, 1), (2, 2), (2, 2)),
+        ((5, 6, 7), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
+        ((5, 6, 7), (3, 2, 3), (2, 2, 2), (1, 0, 1), (1, 1, 1)),
+    ],
+)
+def test_grad_weight_of_geometries(
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> None:
+    conv = getattr(thnn.nn.functional, f"conv{len(size)}d")
+    exact_conv = getattr(F, f"conv{len(size)}d")
+    for turned in (False, True):
+        x, weight = torch.randn(2, 33, *size).bfloat16(), torch.randn(32, 33, *kernel).bfloat16()
+        if turned:  # channels innermost
+            x, weight = (t.movedim(1, -1).contiguous().movedim(-1, 1) for t in (x, weight))
+        leaf, exact_leaf = weight.clone().requires_grad_(), weight.double().requires_grad_()
+        output = conv(x, leaf, None, stride, padding, dilation)
+        gradient = torch.randn_like(output)
+        exact = exact_conv(x.double(), exact_leaf, None, stride, padding, dilation)
+        (got,) = torch.autograd.grad(output, leaf, gradient)
+        assert_rounded_once(got, torch.autograd.grad(exact, exact_leaf, gradient.double())[0])
+
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=["contiguous", "channels-last"])
 def test_an_infinite_element_reaches_only_its_products(layout: torch.memory_format) -> None:
     """The padding is no factor of gradWeight, nor is an element of the next row."""
