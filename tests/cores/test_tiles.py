@@ -90,8 +90,8 @@ def test_emulated_tiles(tmp_path: Path) -> None:
         sums = torch.randn(2, 2, 16, 16)
         exact = sums.double() if adds else torch.zeros(2, 2, 16, 16, dtype=torch.float64)
         for i, j in itertools.product(range(row_tiles), range(column_tiles)):
-            rows = a[shift:].view(2, 16, pitch)[i, :, : 32 * steps].double()
-            exact[i, j] += rows @ pairs[j].double().transpose(1, 2).reshape(-1, 16)
+            left = a[shift:].view(2, 16, pitch)[i, :, : 32 * steps].double()
+            exact[i, j] += left @ pairs[j].double().transpose(1, 2).reshape(-1, 16)
         got = sums.clone()
         whole_tiles(
             *(row_tiles, column_tiles),
