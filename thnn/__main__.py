@@ -13,7 +13,7 @@ import subprocess
 import sys
 import textwrap
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +22,7 @@ from thnn._version import __version__
 
 if TYPE_CHECKING:
     from thnn._load.loaded import LoadedModule
+    from thnn.compat._upgrade.findings import Upgraded
 
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -216,7 +217,8 @@ def _parser() -> argparse.ArgumentParser:
         "upgrade",
         help="list the lines of programs for PyTorch 0.1 to 0.3 that need a change on today's torch",
         description="Prints FILE:LINE and the change, or a note where the program's text does not show what is right."
-        " Exit status 2 if a file cannot be read or is not Python 3. Needs libcst (pip install 'thnn[upgrade]').",
+        " Exit status 2 if a file cannot be read or written, or is not Python 3. Needs libcst (pip install"
+        " 'thnn[upgrade]').",
     )
     command.add_argument("files", nargs="+", metavar="FILE", help="a file of Python")
     command.add_argument(
@@ -495,23 +497,28 @@ def _upgrade(options: argparse.Namespace) -> int:
         check_installed()
     except NotImplementedError as error:
         _refuse(options, error)
-    status = 0
-    for name in options.files:
-        try:
-            data = Path(name).read_bytes()
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-            result = upgrade(data.decode(encoding))
-        except (OSError, SyntaxError, ValueError) as error:  # SyntaxError: an unknown encoding
-            print(f"{name}: {error}", file=sys.stderr)
-            status = 2
-            continue
+    return max(_upgrade_file(name, options.write, upgrade) for name in options.files)
+
+
+def _upgrade_file(name: str, writes: bool, upgrade: Callable[[str], Upgraded]) -> int:
+    try:
+        if name.endswith(".ipynb"):
+            raise ValueError("a notebook: `jupyter nbconvert --to script` writes its program to a file")
+        data = Path(name).read_bytes()
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        result = upgrade(data.decode(encoding))
         for finding in result.findings:
             print(f"{name}:{finding}")
         mended = result.text.encode(encoding)
-        if options.write and mended != data:
+        if writes and mended != data:
             Path(name).write_bytes(mended)
             print(f"wrote {name}")
-    return status
+    except BrokenPipeError:  # the reader of the output has closed it
+        raise
+    except (OSError, SyntaxError, ValueError) as error:  # SyntaxError: an unknown encoding
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 def _refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:

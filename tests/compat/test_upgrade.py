@@ -321,6 +321,16 @@ def test_lines_are_those_of_python() -> None:
     assert result.findings[0].line == 4
 
 
+def test_form_feeds_stay() -> None:
+    program = "import torch\n\x0cx = torch.add(x, 2, y)\n\x0cdef f():\n    return 1\n"
+    assert thnn.compat.upgrade(program).text == program.replace("\x0cx", "x").replace("2, y", "y, alpha=2")
+
+
+def test_deep_expressions() -> None:
+    with pytest.raises(ValueError, match="nested too deeply for libcst"):
+        thnn.compat.upgrade(f"x = {'+'.join(['1'] * 1500)}\n")
+
+
 def test_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TypeError, match=r"thnn\.compat\.upgrade: text: expected a string, got bytes"):
         thnn.compat.upgrade(b"")
@@ -355,6 +365,16 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
         "latin-1"
     )
     assert f"wrote {old}" in capsys.readouterr().out
+    notebook, full = tmp_path / "a.ipynb", tmp_path / "full.py"
+    notebook.write_text('{"cells": []}')
+    full.write_text("import torch\ntorch.add(x, 2, y)\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", lambda *_: (_ for _ in ()).throw(PermissionError("denied")))
+        assert main(["upgrade", "--write", str(notebook), str(full), str(old)]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"{notebook}: a notebook: `jupyter nbconvert --to script` writes its program to a file",
+        f"{full}: denied",
+    ]
     assert main(["upgrade", "--write", str(old), str(latin)]) == 0
     assert capsys.readouterr().out == ""
     monkeypatch.setattr("thnn.compat._upgrade.find_spec", lambda name: None)

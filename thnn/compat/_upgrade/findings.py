@@ -33,7 +33,7 @@ class Upgraded:
 
 
 class NotParsed(ValueError):
-    """The text is not Python 3; `line` is the first line that is not, from 1."""
+    """The text is not Python 3, or libcst cannot read it; `line` is the first line that is not, from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)

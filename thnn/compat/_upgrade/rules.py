@@ -9,6 +9,7 @@ import re
 import tokenize
 import warnings
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from types import ModuleType
 from typing import Any
 
@@ -70,16 +71,33 @@ def apply_rules(text: str) -> Upgraded:
     findings: list[Finding] = []
     text = _without_async(text, findings)
     try:
-        module = cst.parse_module(text)
+        return _changed(text, findings)
     except cst.ParserSyntaxError as error:
         raise _not_parsed(text, error.raw_line) from None
+    except RecursionError:
+        raise NotParsed("an expression is nested too deeply for libcst", 1) from None
+
+
+def _changed(text: str, findings: list[Finding]) -> Upgraded:
+    module = cst.parse_module(text)
     wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
     providers = (PositionProvider, QualifiedNameProvider, ScopeProvider, ParentNodeProvider)
     metadata = wrapper.resolve_many(providers)
     rules = _Rules(module, metadata, findings)
     changed = module.visit(rules)
     findings.sort(key=lambda finding: finding.line)
-    return Upgraded(changed.code, tuple(dict.fromkeys(findings)))
+    return Upgraded(_spliced(text, module.code, changed.code), tuple(dict.fromkeys(findings)))
+
+
+def _spliced(text: str, parsed: str, changed: str) -> str:
+    """`changed` with the lines of `text` where `parsed` was not changed: libcst drops form feeds before statements."""
+    lines, old, new = (list(io.StringIO(code)) for code in (text, parsed, changed))
+    if text == parsed or len(lines) != len(old):
+        return changed
+    result: list[str] = []
+    for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        result += lines[first:last] if kind == "equal" else new[start:end]
+    return "".join(result)
 
 
 def _not_parsed(text: str, line: int) -> NotParsed:
