@@ -87,6 +87,18 @@ def test_gradient_of(name: str, of: str | None) -> None:
     assert Argument("THTensor*", name, "buffer").gradient_of == of
 
 
+def test_function_in_a_notebook() -> None:
+    text = "TH_API void THNN_(Foo_updateOutput)(THNNState *state, THTensor *input, THTensor *weight);  // [OPTIONAL]"
+    table = parse_one(text)._repr_html_()
+    assert '<th style="text-align: left">Foo_updateOutput</th>' in table
+    row = "".join(
+        f'<td style="text-align: left">{cell}</td>'
+        for cell in ("weight", "THTensor*", "parameter", "optional")
+    )
+    assert f"<tr>{row}</tr>" in table
+    assert "&lt;b&gt;" in Function("<b>", ())._repr_html_()
+
+
 def test_modules(functions: dict[str, Function]) -> None:
     modules = group_modules(functions.values())
     assert len(modules) == 82

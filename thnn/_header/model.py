@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
+from thnn._table import html_table
+
 from .roles import BACKWARD_PHASES, TAG_OF_ROLE, Context, Role, decide, gradient_of, split_name
 
 TENSOR_TYPES = frozenset({"THTensor*", "THAccrealTensor*", "THIndexTensor*", "THIntegerTensor*"})
@@ -129,6 +131,10 @@ class Function:
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.arguments))})"
+
+    def _repr_html_(self) -> str:
+        rows = [(a.name, a.type, a.role, "optional" if a.is_optional else "") for a in self.arguments]
+        return html_table((self.name, "type", "role", ""), rows)
 
     @cached_property
     def module(self) -> str:
