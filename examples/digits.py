@@ -215,8 +215,11 @@ def draw(path: str, histories: dict[str, History], digits: Digits, predicted: Te
     for axes, i in zip(below.subplots(2, 12).flat, wrong_first):
         axes.imshow(digits.test[i, 0], cmap="gray_r")
         axes.set_axis_off()
-        right = predicted[i] == digits.test_target[i]
-        axes.set_title(int(predicted[i]), color="black" if right else "red")
+        found, right = int(predicted[i]), int(digits.test_target[i])
+        if found == right:
+            axes.set_title(found)
+        else:
+            axes.set_title(f"{found}, not {right}", color="#d55e00")
     figure.savefig(path, dpi=120)
 
 

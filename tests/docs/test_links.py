@@ -11,6 +11,7 @@ from thnn._names import HOMES
 from tools.network_chart import PAGES, ratios
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+_SOURCES = {".c", ".cu", ".cuh", ".h", ".py"}
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
@@ -25,6 +26,15 @@ def test_links_lead_to_files(document: Path) -> None:
     ]  # of the built gallery
     missing = [link for link in written if not (document.parent / link).exists()]
     assert not missing
+
+
+def test_pages_that_errors_and_comments_name_exist() -> None:
+    sources = [
+        p for folder in ("generic", "lib", "thnn") for p in (ROOT / folder).rglob("*") if p.suffix in _SOURCES
+    ]
+    named = {n for p in sources for n in re.findall(r"\bdocs/([\w/-]+\.md)", p.read_text(encoding="utf-8"))}
+    assert {"migration.md", "own-functions.md"} <= named
+    assert not {name for name in named if not (ROOT / "docs" / name).exists()}
 
 
 def test_every_page_is_in_the_navigation() -> None:
