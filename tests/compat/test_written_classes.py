@@ -72,6 +72,28 @@ def test_names_of_a_release(release: str) -> None:
             assert callable(getattr(place.backend if is_backend else place, name))
 
 
+def test_names_until_0_1_5() -> None:
+    from torch.nn.backends.thnn import backend
+    from torch.nn.functions.linear import LinearFunction
+    from torch.nn.functions.thnn import MSECriterionFunction, TanhFunction, _generated_functions
+    from torch.nn.functions.thnn.auto import Threshold
+    from torch.nn.functions.thnn.batchnorm import BatchNorm
+
+    assert TanhFunction is thnn.TanhFunction
+    assert LinearFunction is thnn.LinearFunction
+    assert {TanhFunction, LinearFunction} <= {*_generated_functions}
+    assert Threshold is written("thnn.auto").Threshold
+    assert BatchNorm is written("batchnorm").BatchNorm
+    x, y = leaf(2, 3, 4, 5), torch.randn(2, 3, 4, 5, dtype=torch.float64)
+    for criterion in (MSECriterionFunction, backend.MSECriterion):
+        torch.testing.assert_close(criterion(y, True)(x), F.mse_loss(x, y)[None])
+    weight = leaf(6, 3, 3, 3)
+    torch.testing.assert_close(
+        backend.Conv2d(3, 3, 1, 1, 1, 1)(x, weight, None), F.conv2d(x, weight, padding=1)
+    )
+    torch.testing.assert_close(backend.MaxPooling2d(2, 2, 2, 2, 0, 0, False)(x), F.max_pool2d(x, 2))
+
+
 def written(module: str) -> Any:
     return importlib.import_module(f"torch.nn._functions.{module}")
 

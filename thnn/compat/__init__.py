@@ -6,8 +6,9 @@
     from torch._thnn import type2backend
     from torch.nn._functions.thnn.auto import Threshold
 
-`install` puts ``torch._thnn``, ``torch.nn._functions``, ``torch.nn.backends.thnn`` and ``torch.nn.backends.backend``
-into ``sys.modules``, sets ``torch.nn.functional._functions`` and ``torch.nn.Module._backend``, and lets subclasses of
+`install` puts ``torch._thnn``, ``torch.nn._functions``, ``torch.nn.functions`` (its name until 0.1.5),
+``torch.nn.backends.thnn`` and ``torch.nn.backends.backend`` into ``sys.modules``, sets
+``torch.nn.functional._functions`` and ``torch.nn.Module._backend``, and lets subclasses of
 ``torch.autograd.Function`` with a non-static forward be called; `uninstall` restores ``sys.modules`` and torch. ``with
 thnn.compat:`` does both. Nothing else in torch changes, and without a call nothing changes at all. docs/migration.md
 lists the old names and calls.

@@ -55,6 +55,13 @@ RENAMED = {
     "BatchNormalization": "BatchNorm",
 }
 
+#: Name in torch.nn.backends.thnn.backend of 0.1.1 -> module, where no later class has the name.
+REGISTERED_0_1_1 = {
+    **{module: module for module in RENAMED},
+    "Conv2d": "SpatialConvolutionMM",
+    "MaxPooling2d": "SpatialMaxPooling",
+}
+
 
 class _LegacyMeta(type):
     """Lets a class be unpacked into (class, backward class), the result of `_make_function_class` since 0.2."""
@@ -244,6 +251,21 @@ def backward_class_of(name: str) -> Any:
 def all_functions() -> list[Any]:
     """``_all_functions`` of 2017: every class, those that were written by hand last."""
     return [*map(class_of, names()), *map(load, WRITTEN_CLASSES.values())]
+
+
+def names_of_0_1_1() -> list[str]:
+    """The names of the classes in 0.1.1: TanhFunction."""
+    return list(function_classes)
+
+
+def class_of_0_1_1(name: str) -> Any:
+    """The class with this name of 0.1.1, which takes the target of a criterion as the first setting."""
+    return function_classes[name]
+
+
+def generated_functions() -> list[Any]:
+    """``_generated_functions`` of 0.1.1: every class."""
+    return list(function_classes.values())
 
 
 @cache

@@ -199,6 +199,26 @@ CONTENTS = {
     ),
 }
 
+#: The modules that were below torch.nn.functions until 0.1.5, with the same contents.
+_UNTIL_0_1_5 = (
+    *("", ".activation", ".conv", ".dropout", ".linear", ".loss", ".rnn", ".thnn", ".thnn.activation"),
+    *(".thnn.auto", ".thnn.loss", ".thnn.normalization", ".thnn.pooling", ".thnn.sparse"),
+)
+CONTENTS |= {f"torch.nn.functions{name}": CONTENTS[f"torch.nn._functions{name}"] for name in _UNTIL_0_1_5}
+CONTENTS["torch.nn.functions.linear"] = Contents(
+    "Products with matrices.",
+    {"LinearFunction": "thnn:LinearFunction", **CONTENTS["torch.nn._functions.linear"].objects},
+)
+CONTENTS["torch.nn.functions.thnn"] = Contents(
+    "The classes of 0.1.1, under the names of thnn, and those of torch.nn._functions.thnn.",
+    {
+        "_generated_functions": f"{_CLASSES}:generated_functions()",
+        **CONTENTS["torch.nn._functions.thnn"].objects,
+    },
+    (*_GENERATED, (f"{_CLASSES}:names_of_0_1_1", f"{_CLASSES}:class_of_0_1_1")),
+)
+CONTENTS["torch.nn.functions.thnn.batchnorm"] = CONTENTS["torch.nn._functions.batchnorm"]
+
 #: The modules, parents first.
 NAMES = tuple(CONTENTS)
 #: Packages that torch has, which the modules are put into.

@@ -59,7 +59,8 @@ class THNNFunctionBackend(FunctionBackend):
         """Every class by name."""
         written = {**WRITTEN_CLASSES, **REGISTERED}
         classes = {name: _classes.class_of(name) for name in _classes.names()}
-        return {**classes, **{name: load(place) for name, place in written.items()}}
+        first = {n: _classes.class_of_0_1_1(f"{m}Function") for n, m in _classes.REGISTERED_0_1_1.items()}
+        return {**first, **classes, **{name: load(place) for name, place in written.items()}}
 
     def __copy__(self) -> THNNFunctionBackend:
         return self

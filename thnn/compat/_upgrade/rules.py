@@ -50,9 +50,15 @@ _FUNCTIONS = {
     f"torch.autograd{place}.{name}" for place in ("", ".function") for name in ("Function", "InplaceFunction")
 }
 #: The prefixes of the names that `thnn.compat.install` restores.
-_RESTORED = ("torch._thnn", "torch.nn._functions", "torch.nn.backends", "torch.nn.functional._functions")
+_RESTORED = (
+    *("torch._thnn", "torch.nn._functions", "torch.nn.functions", "torch.nn.backends"),
+    "torch.nn.functional._functions",
+)
 #: What `module._backend` has.
-_REGISTERED = {"register_function", *REGISTERED, *WRITTEN_CLASSES, *_classes.names()}
+_REGISTERED = {
+    *("register_function", *REGISTERED, *WRITTEN_CLASSES, *_classes.names()),
+    *_classes.REGISTERED_0_1_1,
+}
 _INSTALL = "thnn.compat.install()"
 _OWN = "import thnn", _INSTALL
 _ASYNC_METHODS = {"cuda", "cpu", "type", "copy_", "_cuda", "_type"}
