@@ -54,7 +54,7 @@ def main() -> int:
     print("type    function                fmla  loads  spills")
     for real in ("float", "double"):
         for source in SOURCES:
-            path = HERE / f"cmake/CMakeFiles/kernels_{real}_default.dir/lib/THNN/{source}.o"
+            path = HERE / f"cmake/CMakeFiles/loops_{real}_default.dir/lib/THNN/{source}.o"
             command = ["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", str(path)]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
