@@ -24,6 +24,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
+from tools.progress import progress
+
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 AT_ONCE = 4  # trials: their processes share the processors, and a slow process looks like one that fails
@@ -120,6 +124,7 @@ def main() -> int:
         return 0
     begin, outcomes, survivors = time.monotonic(), Counter[str](), 0
     numbers = range(given.first, given.first + given.trials)
+    bar = progress(None, "trials", given.trials)
     for first in numbers[::AT_ONCE]:
         found = attempt(given.seed, numbers[first - given.first :][:AT_ONCE])
         for number, outcome in found.items():
@@ -130,11 +135,13 @@ def main() -> int:
                 has_failed, faults = attempt(given.seed, [number])[number]
             case = trial(given.seed, number)
             if faults:
-                print(f"trial {number}: {case}", *faults, sep="\n  ")
-                print(f"repeat: python -m tools.chaos --seed {given.seed} --first {number} --trials 1")
+                tqdm.write("\n  ".join([f"trial {number}: {case}", *faults]))
+                tqdm.write(f"repeat: python -m tools.chaos --seed {given.seed} --first {number} --trials 1")
                 return 1
             survivors += case["size"] - len(case["victims"])
             outcomes[case["act"] if has_failed else "no failure"] += 1
+            bar.update()
+    bar.close()
     counts = ", ".join(f"{name} {count}" for name, count in outcomes.most_common())
     print(f"seed {given.seed}: {given.trials} trials in {time.monotonic() - begin:.0f} s: {counts}")
     print(

@@ -13,6 +13,10 @@ import sys
 import time
 from pathlib import Path
 
+from tqdm import tqdm
+
+from tools.progress import progress
+
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = (
     "header/test_header_mutations.py",
@@ -33,6 +37,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     given, rest = parser.parse_known_args()
     begin, examples, seed = time.monotonic(), 0, given.seed
+    bar = progress(None, "examples")
     while time.monotonic() < begin + 60 * given.minutes:
         # In the current folder, whose package is tested: `make fuzz` runs in the folder of the sanitized library.
         command = [sys.executable, "-m", "pytest", "-q", "--capture=sys", "-p", "no:cacheprovider"]
@@ -41,14 +46,16 @@ def main() -> int:
         command += [*(str(ROOT / "tests" / test) for test in TESTS), *rest]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         if done.returncode != 0:
-            print(done.stdout, done.stderr, f"repeat: {' '.join(command)}", sep="\n")
+            tqdm.write(f"{done.stdout}\n{done.stderr}\nrepeat: {' '.join(command)}")
             return 1
         found = _COUNTS.findall(done.stdout)
         if not found:
-            print(done.stdout, "hypothesis printed no statistics", sep="\n")
+            tqdm.write(f"{done.stdout}\nhypothesis printed no statistics")
             return 1
-        examples += sum(sum(map(int, counts)) for counts in found)
-        seed += 1
+        new = sum(sum(map(int, counts)) for counts in found)
+        examples, seed = examples + new, seed + 1
+        bar.update(new)
+    bar.close()
     print(f"seeds {given.seed} to {seed - 1}: {examples} examples in {time.monotonic() - begin:.0f} s")
     return 0
 

@@ -22,10 +22,12 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from thnn.testing.case_runner import CaseRunner, compare, outputs_of, same_bits
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case
+from tools.progress import progress
 from tools.soak import resident
 
 _SOURCE = Path(__file__).with_name("failing_malloc.c")
@@ -86,9 +88,7 @@ def faults(names: list[str]) -> int:
     counts: Counter[str] = Counter()
     begin = time.monotonic()
     failures = 0
-    for case in cases().values():
-        if names and case.name not in names:
-            continue
+    for case in progress([c for c in cases().values() if not names or c.name in names], "functions"):
         runner = CaseRunner(case, case.samples[0], torch.float32)
         kinds: dict[str, Call] = {"functions": runner.run}
         if runner.has_class:
@@ -99,7 +99,7 @@ def faults(names: list[str]) -> int:
                 counts += _faults_of_call(runner, call, shim, defined)
             except Exception as error:  # noqa: PERF203
                 failures += 1
-                print(f"{case.name}, {kind}: {type(error).__name__}: {error}", flush=True)
+                tqdm.write(f"{case.name}, {kind}: {type(error).__name__}: {error}")
     print(
         f"{sum(counts.values())} failed allocations in {time.monotonic() - begin:.0f} s: "
         + ", ".join(f"{kind}: {count}" for kind, count in counts.most_common())
@@ -159,11 +159,10 @@ def _is_leak(mib: float, objects: int) -> bool:
 def repeat(names: list[str], count: int) -> int:
     """Calls each class, forward and backward, and compares the memory of the process. Returns the exit status."""
     torch.set_num_threads(2)
-    begin, failures, classes = time.monotonic(), 0, 0
+    begin, failures = time.monotonic(), 0
     start = 0.0
-    for case in cases().values():
-        if case.phase is not None or (names and case.name not in names):
-            continue
+    classes = [c for c in cases().values() if c.phase is None and (not names or c.name in names)]
+    for case in progress(classes, "classes"):
         call = _repeated(case)
         for _ in range(max(100, count // 10)):
             call()
@@ -172,17 +171,16 @@ def repeat(names: list[str], count: int) -> int:
         grown = [_growth(call, count)]
         if _is_leak(*grown[0]):
             grown.append(_growth(call, count))
-        classes += 1
         if _is_leak(*grown[-1]):
             failures += 1
             text = ", then ".join(
                 f"{mib:.2f} MiB and {objects} Python objects more" for mib, objects in grown
             )
-            print(f"{case.name}: {count} calls, twice: {text}", flush=True)
+            tqdm.write(f"{case.name}: {count} calls, twice: {text}")
     seconds = time.monotonic() - begin
     print(
-        f"{classes} classes, {count} calls each in {seconds:.0f} s: {start:.0f} MiB at the start, {resident():.0f} MiB"
-        f" at the end; with growth: {failures}"
+        f"{len(classes)} classes, {count} calls each in {seconds:.0f} s: {start:.0f} MiB at the start,"
+        f" {resident():.0f} MiB at the end; with growth: {failures}"
     )
     return 1 if failures else 0
 

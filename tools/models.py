@@ -23,8 +23,10 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from tqdm import tqdm
 
 import thnn
+from tools.progress import progress
 
 TOLERANCE = 1e-9
 _ACTIVATIONS: tuple[Callable[[], nn.Module], ...] = (
@@ -377,7 +379,8 @@ def main() -> int:
     )
     options = parser.parse_args()
     begun, done, compiled, refused = time.monotonic(), 0, 0, 0
-    for number in range(options.first, options.first + options.models):
+    # Without the length of the range: minutes end most runs.
+    for number in progress(iter(range(options.first, options.first + options.models)), "models"):
         if done and time.monotonic() - begun > 60 * options.minutes:
             break
         with_compile = options.compile > 0 and number % options.compile == 0
@@ -387,15 +390,15 @@ def main() -> int:
             difference = try_model(options.seed, number, with_compile)
         except RuntimeError as error:
             if "modified by an inplace operation" not in str(error):
-                print(f"{Maker(options.seed, number)}\n{command}")
+                tqdm.write(f"{Maker(options.seed, number)}\n{command}")
                 raise
             refused += 1
             continue
         except Exception:
-            print(f"{Maker(options.seed, number)}\n{command}")
+            tqdm.write(f"{Maker(options.seed, number)}\n{command}")
             raise
         if difference is not None:
-            print(f"{difference}\n{command}")
+            tqdm.write(f"{difference}\n{command}")
             return 1
         done, compiled = done + 1, compiled + with_compile
     seconds = time.monotonic() - begun

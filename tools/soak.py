@@ -31,6 +31,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from thnn.testing.case_runner import (
     TIGHT,
@@ -46,6 +47,7 @@ from thnn.testing.cases import arguments, cases
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.checks.values import NARROW
 from thnn.testing.error_inputs import ERRORS
+from tools.progress import progress
 
 # Elements of the largest tensor of a call: more would be fewer calls, and the rows of the table have large tensors.
 LARGEST = 1 << 16
@@ -367,12 +369,12 @@ def soak(seed: int, first: int, count: int, minutes: float, names: list[str]) ->
     seen: set[str] = set()
     changed = 0
     state = {"warm": (0.0, 0)}
-    for number in _numbers(first, count, begin + 60 * minutes):
+    for number in progress(_numbers(first, count, begin + 60 * minutes), "calls", count or None):
         call = Call(seed, number, names)
         try:
             kinds[call.check()] += 1
         except Exception as error:
-            print(f"call {number}: {call}: {type(error).__name__}: {error}\nrepeat: {call.command}")
+            tqdm.write(f"call {number}: {call}: {type(error).__name__}: {error}\nrepeat: {call.command}")
             return 1
         seen.add(call.case.name)
         changed += bool(call.changes)
@@ -403,6 +405,7 @@ def concurrent(seed: int, first: int, minutes: float, threads: int, names: list[
     begin = time.monotonic()
     total, objects, rss = 0, 0, 0.0
     failures: list[str] = []
+    bar = progress(None, "different calls")
     while time.monotonic() < begin + 60 * minutes and not failures:
         calls: list[Call] = []
         serial: list[dict[str, Tensor]] = []
@@ -417,6 +420,7 @@ def concurrent(seed: int, first: int, minutes: float, threads: int, names: list[
                 continue
             calls.append(call)
             serial.append({k: t for k, t in results.items() if k in expected})
+            bar.update()
 
         def work(index: int, calls: list[Call] = calls, serial: list[dict[str, Tensor]] = serial) -> None:
             draw = random.Random(f"{calls[0].number} {index}")
@@ -440,6 +444,7 @@ def concurrent(seed: int, first: int, minutes: float, threads: int, names: list[
         gc.collect()
         if not objects:
             objects, rss = len(gc.get_objects()), resident()
+    bar.close()
     if failures:
         print(f"{failures[0]} --threads {threads}")
         return 1

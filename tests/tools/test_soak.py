@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
 import thnn
-from tools import models, soak
+from tools import chaos, fuzz, memory, models, soak
+from tools.progress import progress
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -22,6 +25,43 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "OMP_NUM_THREADS": "2"}
     command = [sys.executable, "-m", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+BARS: dict[str, tuple[Callable[[], int], str]] = {
+    "soak": (lambda: soak.soak(1, 0, 2, 0, ["Tanh"]), r" 0/2 \["),
+    "threads": (lambda: soak.concurrent(1, 0, 1e-4, 2, ["Tanh"]), r"0 different calls \["),
+    "models": (models.main, r"0 models \["),
+    "memory": (lambda: memory.repeat(["Tanh"], 1), r" 0/1 \["),
+    "chaos": (chaos.main, r" 0/1 \["),
+    "fuzz": (fuzz.main, r"0 examples \["),
+}
+
+
+@pytest.mark.parametrize("name", BARS)
+def test_progress(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A command that prints its result at its end shows a bar, and removes it."""
+    arguments = {"models": ["--models", "1", "--compile", "0"], "chaos": ["--trials", "1"]}
+    monkeypatch.setattr(sys, "argv", [name, *arguments.get(name, ["--minutes", "0.001"])])
+    monkeypatch.setattr(soak, "BATCH", 2)
+    monkeypatch.setattr(chaos, "attempt", lambda seed, numbers: {n: (True, []) for n in numbers})
+    done = subprocess.CompletedProcess([], 0, "5 passing, 0 failing, 1 invalid", "")
+    monkeypatch.setattr(fuzz.subprocess, "run", lambda *arguments, **keywords: done)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    command, bar = BARS[name]
+    assert command() == 0
+    assert re.search(bar, terminal.getvalue())
+    assert terminal.getvalue().endswith("\r")
+    assert capsys.readouterr().out
+
+
+def test_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [*progress([1, 2], "calls")] == [1, 2]
+    assert capsys.readouterr() == ("", "")
 
 
 def test_random_calls() -> None:

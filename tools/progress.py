@@ -1,0 +1,14 @@
+"""Progress of the commands that print nothing before their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tqdm import tqdm
+
+
+def progress(items: Iterable[Any] | None, unit: str, total: int | None = None) -> tqdm[Any]:
+    """The items, with a bar on standard error while they are visited; nothing where that is no terminal. tqdm.write
+    prints above the bar."""
+    return tqdm(items, total=total, unit=f" {unit}", disable=None, dynamic_ncols=True, leave=False)
