@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -511,7 +512,7 @@ def _upgrade_file(name: str, writes: bool, upgrade: Callable[[str], Upgraded]) -
             print(f"{name}:{finding}")
         mended = result.text.encode(encoding)
         if writes and mended != data:
-            Path(name).write_bytes(mended)
+            _replace(Path(name).resolve(), mended)
             print(f"wrote {name}")
     except BrokenPipeError:  # the reader of the output has closed it
         raise
@@ -519,6 +520,15 @@ def _upgrade_file(name: str, writes: bool, upgrade: Callable[[str], Upgraded]) -
         print(f"{name}: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Replaces the contents of a file, whose mode stays, at once: an error leaves the old ones."""
+    with tempfile.TemporaryDirectory(prefix=".upgrade-", dir=path.parent) as folder:
+        new = Path(folder, path.name)
+        new.write_bytes(data)
+        shutil.copymode(path, new)
+        new.replace(path)
 
 
 def _refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:

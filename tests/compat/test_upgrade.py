@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -326,9 +328,44 @@ def test_form_feeds_stay() -> None:
     assert thnn.compat.upgrade(program).text == program.replace("\x0cx", "x").replace("2, y", "y, alpha=2")
 
 
-def test_deep_expressions() -> None:
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n\r", "\r\r"])
+def test_line_ends_stay(end: str) -> None:
+    program = f"import torch{end}x = torch.add(x, 2, y){end}"
+    assert thnn.compat.upgrade(program).text == program.replace("2, y", "y, alpha=2")
+
+
+@pytest.mark.parametrize(
+    "expression", ["1" + "+1" * 5000, "(" * 1500 + "1" + ")" * 1500, "f" + ".g()" * 5000]
+)
+def test_deep_expressions(expression: str) -> None:
+    """In time, and with an error: libcst itself takes minutes, or ends the process."""
+    start = time.process_time()
     with pytest.raises(ValueError, match="nested too deeply for libcst"):
-        thnn.compat.upgrade(f"x = {'+'.join(['1'] * 1500)}\n")
+        thnn.compat.upgrade(f"x = {expression}\n")
+    assert time.process_time() - start < 5
+
+
+def test_files_are_replaced_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old file stays until the new one is complete, with its mode; a link stays a link."""
+    file, link = tmp_path / "old.py", tmp_path / "link.py"
+    file.write_text(old := "import torch\ntorch.add(x, 2, y)\n")
+    file.chmod(0o751)
+    link.symlink_to("old.py")
+    write_bytes = Path.write_bytes
+
+    def on_full_disk(path: Path, data: bytes) -> int:
+        write_bytes(path, data[:5])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", on_full_disk)
+        assert main(["upgrade", "--write", str(link)]) == 2
+    assert file.read_text() == old
+    assert main(["upgrade", "--write", str(link)]) == 0
+    assert file.read_text() == old.replace("2, y", "y, alpha=2")
+    assert file.stat().st_mode & 0o777 == 0o751
+    assert link.is_symlink()
+    assert sorted(tmp_path.iterdir()) == [link, file]
 
 
 def test_arguments(monkeypatch: pytest.MonkeyPatch) -> None:

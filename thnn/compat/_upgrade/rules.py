@@ -61,6 +61,8 @@ _REGISTERED = {
 }
 _INSTALL = "thnn.compat.install()"
 _OWN = "import thnn", _INSTALL
+#: libcst visits fewer levels before Python's limit of recursion.
+_DEEPEST = 1000
 _ASYNC_METHODS = {"cuda", "cpu", "type", "copy_", "_cuda", "_type"}
 _OTHER_PYTHONS = (
     (re.compile(r"^\s*print\b\s*[^\s(=.]"), "a print statement of Python 2"),
@@ -77,11 +79,34 @@ def apply_rules(text: str) -> Upgraded:
     findings: list[Finding] = []
     text = _without_async(text, findings)
     try:
+        if _is_deep(text):
+            raise RecursionError
         return _changed(text, findings)
     except cst.ParserSyntaxError as error:
         raise _not_parsed(text, error.raw_line) from None
     except RecursionError:
         raise NotParsed("an expression is nested too deeply for libcst", 1) from None
+
+
+def _is_deep(text: str) -> bool:
+    """Whether an expression is nested so deeply that libcst would end the process, or take minutes."""
+    try:
+        level: list[ast.AST] = [_parsed(text)]
+    except (RecursionError, MemoryError):
+        return True
+    except (SyntaxError, ValueError) as error:
+        return "too many nested" in str(error)  # libcst reports the others
+    depth = 0
+    while level and depth <= _DEEPEST:
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        depth += 1
+    return depth > _DEEPEST
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the program's strings
+        return ast.parse(text)
 
 
 def _changed(text: str, findings: list[Finding]) -> Upgraded:
@@ -92,7 +117,10 @@ def _changed(text: str, findings: list[Finding]) -> Upgraded:
     rules = _Rules(module, metadata, findings)
     changed = module.visit(rules)
     findings.sort(key=lambda finding: finding.line)
-    return Upgraded(_spliced(text, module.code, changed.code), tuple(dict.fromkeys(findings)))
+    # libcst drops carriage returns at the end.
+    ends = [len(code) - len(code.rstrip("\r")) for code in (text, module.code)]
+    end = "\r" * (ends[0] - ends[1])
+    return Upgraded(_spliced(text, module.code + end, changed.code + end), tuple(dict.fromkeys(findings)))
 
 
 def _spliced(text: str, parsed: str, changed: str) -> str:
@@ -110,9 +138,7 @@ def _not_parsed(text: str, line: int) -> NotParsed:
     """The error for a text that libcst refused at a line, which may lie after the one that Python refuses."""
     why = "not Python 3"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the program's strings
-            ast.parse(text)
+        _parsed(text)
     except SyntaxError as error:
         line = error.lineno or line
         if isinstance(error, TabError):
