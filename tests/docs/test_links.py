@@ -28,13 +28,21 @@ def test_links_lead_to_files(document: Path) -> None:
     assert not missing
 
 
+def sections(page: str) -> set[str]:
+    """The anchors of the headings of a page: mkdocs writes them so."""
+    headings = re.findall(r"^##+ (.*)", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
 def test_pages_that_errors_and_comments_name_exist() -> None:
     sources = [
         p for folder in ("generic", "lib", "thnn") for p in (ROOT / folder).rglob("*") if p.suffix in _SOURCES
     ]
-    named = {n for p in sources for n in re.findall(r"\bdocs/([\w/-]+\.md)", p.read_text(encoding="utf-8"))}
-    assert {"migration.md", "own-functions.md"} <= named
-    assert not {name for name in named if not (ROOT / "docs" / name).exists()}
+    pattern = re.compile(r"\bdocs/([\w/-]+\.md)(?:#([\w-]+))?")
+    named = {found for p in sources for found in pattern.findall(p.read_text(encoding="utf-8"))}
+    assert {("torch.md", "what-does-not-work"), ("own-functions.md", "cuda")} <= named
+    assert not {name for name, _ in named if not (ROOT / "docs" / name).exists()}
+    assert not {(name, section) for name, section in named if section and section not in sections(name)}
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -40,6 +40,9 @@ FIXED_DTYPES: Final = {
     "THIndexTensor*": torch.int64,
     "THIntegerTensor*": torch.int32,
 }
+NO_BATCHED_GRADIENTS: Final = (
+    "batched gradients (is_grads_batched) are not supported: docs/torch.md#what-does-not-work"
+)
 #: The C types of numbers that need not be integers.
 REAL_NUMBERS: Final = ("accreal", "real", "double", "float")
 
@@ -179,7 +182,7 @@ def check_tensors(
             kinds = ("a fake one", "a tensor with memory")
             raise TypeError(where + f"expected {kinds[not meta]}, as {holder}, got {kinds[meta]}")
         if is_batched(value):
-            raise NotImplementedError(where + "batched gradients (is_grads_batched) are not supported")
+            raise NotImplementedError(where + NO_BATCHED_GRADIENTS)
         if not has_no_memory and value.numel() != 0 and address_of(value) == 0:
             if type(value) not in (torch.Tensor, torch.nn.Parameter):
                 raise TypeError(

@@ -21,6 +21,7 @@ import torch
 from thnn._binding.arguments import (
     FIXED_DTYPES,
     NARROW_DTYPES,
+    NO_BATCHED_GRADIENTS,
     REAL_DTYPES,
     address_of,
     check_tensors,
@@ -196,7 +197,7 @@ def new_result(argument: Argument, letter: str, like: Any) -> Any:
 
 def _check_not_batched(gradient: torch.Tensor) -> None:
     if is_batched(gradient):
-        raise NotImplementedError("batched gradients (is_grads_batched) are not supported")
+        raise NotImplementedError(NO_BATCHED_GRADIENTS)
 
 
 def _allocation(allocate: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -32,7 +32,7 @@ _MISSING: Any = object()
 _NUMBERS = (bool, int, float)
 _PLAIN_TYPES = {"bool": (bool,), **dict.fromkeys(REAL_NUMBERS, (float, int))}
 _LEAST_INT, _LARGEST_INT = -(1 << 31), (1 << 31) - 1  # of an int in C
-_OF_0_3 = "; there is no {} of PyTorch 0.3: see docs/migration.md"
+_OF_0_3 = "; there is no {} of PyTorch 0.3: see docs/migration.md#which-header"
 _OVERRIDDEN = "overrides forward or backward, which no transform of torch sees"
 _is_grad_enabled = torch.is_grad_enabled
 

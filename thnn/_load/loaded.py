@@ -342,7 +342,7 @@ def _recipe(
     cuda = tuple(file for file in files if file.suffix == ".cu")
     if not own:
         raise ValueError(
-            f"{cuda[0]}: expected a C file, too, which checks the arguments (docs/own-functions.md): write"
+            f"{cuda[0]}: expected a C file, too, which checks the arguments (docs/own-functions.md#cuda): write"
             f" {cuda[0].with_suffix('.c').name}"
         )
     stem = name if name is not None else functions[0].module if shown else path.stem

@@ -92,7 +92,7 @@ class _RefuseSecondDerivative(Function):
     def backward(ctx: Any, *_: Any) -> Any:
         raise NotImplementedError(
             f"{ctx.name}.backward: legacy functions can be differentiated once only; for second derivatives make"
-            " forward and backward static methods"
+            " forward and backward static methods (docs/migration.md#functions-with-a-non-static-forward)"
         )
 
 

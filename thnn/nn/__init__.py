@@ -221,7 +221,7 @@ def _refuse_script(layer: Any) -> NoReturn:
     """A method that torch.jit.script calls first; otherwise its errors would quote the source of the layer."""
     raise NotImplementedError(
         f"{type(layer).__name__}: torch.jit.script compiles no layers of thnn; use torch.jit.trace or torch.export, or"
-        " give the model torch's layers by thnn.revert"
+        " give the model torch's layers by thnn.revert (docs/torch.md#what-does-not-work)"
     )
 
 
