@@ -28,6 +28,7 @@ from thnn._rewrite.trial import reason_to_leave
 from thnn.graph import tracing
 from thnn.graph.branch import Branch, path_in_model
 from thnn.graph.mode_views import has_hooks
+from thnn.nn import functional
 from thnn.nn.batch_normalization import (
     BatchNorm1d,
     BatchNorm2d,
@@ -414,7 +415,10 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, _Followed]:
     try:
         if any(p.kind in variadic or p.default is not p.empty for p in arguments):
             raise ValueError(f"the forward of {type(module).__name__} has optional arguments")
-        branches = [tracing.trace(module, len(arguments), training=t) for t in (True, False)]
+        functions = [getattr(functional, name) for name in functional.__all__]
+        branches = [
+            tracing.trace(module, len(arguments), training=t, functions=functions) for t in (True, False)
+        ]
     except ValueError as error:
         if not any(map(_activation, module.modules())):
             return {}

@@ -60,6 +60,24 @@ def test_functions_are_replaced_and_fused() -> None:
     assert ("0.norm", "BatchNorm2d", "with ReLU relu") in thnn.convert(dense, trace=True).fused
 
 
+class PooledBlock(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.block, self.linear = FunctionalBlock(3), nn.Linear(3, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear(F.adaptive_avg_pool2d(self.block(x), 1).flatten(1))
+
+
+def test_batch_normalization_is_fused_beside_other_functions() -> None:
+    model, x = PooledBlock().double(), torch.randn(2, 3, 8, 8, dtype=torch.float64)
+    before = copy.deepcopy(model)
+    report = thnn.convert(model, trace=True)
+    assert ("PooledBlock", "adaptive_avg_pool2d", "") in report.replaced
+    assert ("block.norm1", "BatchNorm2d", "with ReLU relu") in report.fused
+    agree(before, model, x)
+
+
 def test_copies_and_pickles_compute_the_same() -> None:
     model, x = made("functional")
     before = copy.deepcopy(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -85,8 +85,10 @@ def _user_line() -> str:
 class _Tracer(fx.Tracer):
     proxy_buffer_attributes = True
 
-    def __init__(self, views: ModeViews, only: str | None = None) -> None:
-        super().__init__(autowrap_functions=(batch_norm,))
+    def __init__(
+        self, views: ModeViews, only: str | None = None, functions: Sequence[Callable[..., Any]] = ()
+    ) -> None:
+        super().__init__(autowrap_functions=(batch_norm, *functions))
         self.only = only  # the only module that is not called as a whole; None: see is_leaf_module
         self._state = _state_of_torch()
         package = sys.modules["thnn"]
@@ -208,10 +210,18 @@ class _Applied:
         return self.cls.apply(*args, **keywords)
 
 
-def trace(module: nn.Module, arity: int, *, training: bool, inline: bool = True) -> Branch:
+def trace(
+    module: nn.Module,
+    arity: int,
+    *,
+    training: bool,
+    inline: bool = True,
+    functions: Sequence[Callable[..., Any]] = (),
+) -> Branch:
     """Traces one branch of a model with `arity` arguments. Errors: the same as `fork`, except for the example.
 
-    With `inline=False` the graph calls the children of the model, and calls with an explicit mode keep it.
+    With `inline=False` the graph calls the children of the model, and calls with an explicit mode keep it. The graph
+    calls those of `functions` that are globals of a forward; it has the operations of others.
     """
     for name, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
@@ -232,7 +242,7 @@ def trace(module: nn.Module, arity: int, *, training: bool, inline: bool = True)
     exec(f"def forward(self, {arguments}): return self.{ROOT}({arguments})", defined)
     root = type("Root", (nn.Module,), {"forward": defined["forward"]})()
     root.add_module(ROOT, views.of(module))
-    tracer = _Tracer(views, None if inline else ROOT)
+    tracer = _Tracer(views, None if inline else ROOT, functions)
     views.assign = tracer.assign
     try:
         with _tracing, torch.enable_grad(), functions_as_nodes(tracer), _RecordingMode(tracer):
