@@ -192,8 +192,12 @@ def test_negative_views() -> None:
     y = torch.empty(0)
     type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, y)
     torch.testing.assert_close(y, x.tanh())
+    type2backend["torch.FloatTensor"].Threshold_updateOutput(0, x, y, 0, 0, False)
+    torch.testing.assert_close(y, x.relu())
     with pytest.raises(TypeError, match="output: is a negative view"):
         type2backend["torch.FloatTensor"].Tanh_updateOutput(0, torch.randn(4), x)
+    with pytest.raises(TypeError, match="input: is a negative view"):
+        type2backend["torch.FloatTensor"].Threshold_updateOutput(0, x, y, 0, 0, True)
 
 
 def test_a_gradient_that_is_a_negative_view() -> None:

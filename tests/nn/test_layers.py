@@ -479,6 +479,13 @@ ERRORS: list[Any] = [
         "log_target: expected a bool",
     ),
     ("L1Loss", (None, None, "none"), (torch.ones(2), torch.ones(3)), ValueError, ""),
+    (
+        "SoftMarginLoss",
+        (),
+        (torch.ones(2, 1), torch.ones(2)),
+        ValueError,
+        r"target: expected a size that broadcasts to \(2, 1\), got \(2,\)",
+    ),
     ("BCELoss", (), (torch.tensor([2.0]), torch.ones(1)), ValueError, "input: "),
     ("NLLLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), IndexError, "target: "),
     ("NLLLoss", (), (torch.ones(2, 3), torch.tensor([0])), ValueError, "target: "),

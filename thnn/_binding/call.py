@@ -46,6 +46,7 @@ from thnn._binding.library import (
     bind,
 )
 from thnn._header import Argument, Function
+from thnn._header.roles import overwritten_in_place
 from thnn._plan import CallPlan
 from thnn._plan import Source as PlannedSource
 from thnn._torch import is_batched
@@ -71,6 +72,14 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
     return _invoke(bound, flags, values, _take(report))
 
 
+def _written(function: Function, values: Sequence[Any]) -> list[Argument]:
+    """The tensors that a call with these values writes."""
+    given = {a.name: value for a, value in zip(function.after_state, values)}
+    overwritten = overwritten_in_place(function.name, given.keys())
+    kept = overwritten if overwritten and not given["inplace"] else None
+    return [a for a in function.written if a.name != kept]
+
+
 def _invoke(
     bound: BoundFunction, flags: int, values: Sequence[Any], state: Any, new: Collection[int] = ()
 ) -> list[Any]:
@@ -94,13 +103,10 @@ def _invoke(
                     if not argument.is_tensor:
                         values[position] = convert_scalar(bound.function, argument, values[position])
                 # Autograd may pass a gradient with the negative bit set (the imaginary part of a conjugate).
+                written = _written(bound.function, values)
                 for position, argument in enumerate(arguments):
                     value = values[position]
-                    if (
-                        isinstance(value, torch.Tensor)
-                        and value.is_neg()
-                        and argument not in bound.function.written
-                    ):
+                    if isinstance(value, torch.Tensor) and value.is_neg() and argument not in written:
                         values[position] = value.resolve_neg()
                 flags |= VIEWS | META if check_tensors(bound, flags, arguments, values) else VIEWS
                 if not flags & META:

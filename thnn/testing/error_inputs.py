@@ -210,7 +210,8 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
     filled = _filled_row(runner, function)
     value = filled[argument.name]
     others = sum(isinstance(v, Tensor) for n, v in filled.items() if n != argument.name)
-    for what, wrong_value, errors in _wrong_tensors(argument, value, others, argument in function.written):
+    is_written = argument.name in written(function, filled)
+    for what, wrong_value, errors in _wrong_tensors(argument, value, others, is_written):
         # If the types or devices of two arguments differ, the error may name either argument.
         message = any_argument if what in ("float32", "a meta tensor") else this
         _check_raises(
@@ -218,7 +219,7 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
         )
     if not argument.is_optional and argument.role != "buffer":
         _check_raises(runner, function, {argument.name: None}, TypeError, this, f"{argument.name} None")
-    if argument.name in written(function, filled) and value.numel() > 1:
+    if is_written and value.numel() > 1:
         overlapping = value.new_full((1,) * value.dim(), 1.0).expand(value.shape)
         change = {argument.name: overlapping}
         _check_raises(runner, function, change, ValueError, any_argument, f"{argument.name} expanded")

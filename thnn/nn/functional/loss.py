@@ -273,11 +273,12 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The mean or sum of log(1 + exp(-target * input)) for targets of 1 and -1."""
+    """The mean or sum of log(1 + exp(-target * input)) for targets of 1 and -1, broadcast to the size of input."""
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction, target):
         return F.soft_margin_loss(input, target, reduction=reduction)
-    output: Tensor = _soft_margin.apply(*_same_size(input, target), reduction == "mean")
+    input, target = in_float32(input, target)
+    output: Tensor = _soft_margin.apply(input, _expanded("target", target, input), reduction == "mean")
     return output
 
 
