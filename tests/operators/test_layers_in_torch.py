@@ -39,7 +39,7 @@ def network(family: Any = thnn.nn) -> nn.Sequential:
 def test_script() -> None:
     model = network()
     for layer, name in (model, "Conv2d"), (thnn.nn.Tanh(), "Tanh"), (thnn.nn.LSTM(2, 3), "LSTM"):
-        with pytest.raises(NotImplementedError, match=rf"^{name}: torch\.jit\.script .* thnn\.revert$"):
+        with pytest.raises(NotImplementedError, match=rf"^{name}: torch\.jit\.script .* thnn\.revert "):
             torch.jit.script(layer)
     torch.testing.assert_close(model(X), network()(X))
     thnn.revert(model)

@@ -110,7 +110,7 @@ def test_the_program_installs_torch(monkeypatch: pytest.MonkeyPatch, constraints
     assert install_torch.main() == 3
     (command,) = asked
     assert command[1:] == [
-        *("-m", "pip", "install", "--constraint", str(constraints)),
+        *("-m", "pip", "install", "--no-compile", "--constraint", str(constraints)),
         *("--extra-index-url", "URL", "torch"),
     ]
 
