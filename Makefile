@@ -173,7 +173,7 @@ $(LIBRARY): $(SOURCES) | $(READY)
 	$(BIN)/python -m thnn regenerate
 	@touch $@
 
-# Python compiles a module when it imports it; pip would take a minute to compile all of them.
+# Python compiles a module when it imports it; pip would take half a minute to compile all of them.
 INSTALL = $(BIN)/pip install --no-compile --constraint $(CONSTRAINTS)
 EDITABLE = --no-build-isolation --config-settings editable_mode=compat --editable .
 
