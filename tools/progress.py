@@ -9,6 +9,5 @@ from tqdm import tqdm
 
 
 def progress(items: Iterable[Any] | None, unit: str, total: int | None = None) -> tqdm[Any]:
-    """The items, with a bar on standard error while they are visited; nothing where that is no terminal. tqdm.write
-    prints above the bar."""
+    """Iterates over the items, and shows a bar on standard error if that is a terminal. tqdm.write prints above it."""
     return tqdm(items, total=total, unit=f" {unit}", disable=None, dynamic_ncols=True, leave=False)

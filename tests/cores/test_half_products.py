@@ -185,7 +185,7 @@ def test_grad_weight_of_geometries(
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=["contiguous", "channels-last"])
 def test_an_infinite_element_reaches_only_its_products(layout: torch.memory_format) -> None:
-    """The padding is no factor of gradWeight, nor is an element of the next row."""
+    """Padding and the next row of an image add nothing to gradWeight."""
     layer = Layer(2, 20, 35, (6, 9), kernel=3)
     x, weight, bias, gradient = layer.tensors(torch.bfloat16, layout)
     x[0, 7, 0, 0] = gradient[1, 33, 2, 8] = torch.inf

@@ -21,7 +21,8 @@ static inline int64_t wholeTiles(int64_t terms) { return ceilDivide(terms, TILE_
 /* True if products of pairs are computed in tiles. */
 static inline bool multipliesTiles(void) { return thnn_grantsTiles(); }
 
-/* Of the calling thread. Sums and a have `rows` rows: GEMM_MR for tileMicrokernel, 16 for wholeTiles. */
+/* Configure and release the tiles of the calling thread. Tiles of sums and of a get `rows` rows: GEMM_MR for
+   tileMicrokernel, 16 for wholeTiles. */
 void THNN_(configureTiles)(int rows);
 void THNN_(releaseTiles)(void);
 

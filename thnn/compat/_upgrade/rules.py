@@ -89,7 +89,7 @@ def apply_rules(text: str) -> Upgraded:
 
 
 def _is_deep(text: str) -> bool:
-    """Whether an expression is nested so deeply that libcst would end the process, or take minutes."""
+    """True if libcst would end the process or take minutes, since an expression is nested too deeply."""
     try:
         level: list[ast.AST] = [_parsed(text)]
     except (RecursionError, MemoryError):
